@@ -142,11 +142,17 @@ pub struct ClockReport {
     pub kind: String,
     /// Ticks in one second.
     pub ticks_per_second: f64,
-    /// Ticks an empty operation takes, measured through the same loop as every sample and
+    /// Ticks of a sample of one empty call, measured through the same loop as every sample and
     /// subtracted from each when results are derived (raw samples still hold it).
     pub overhead_ticks: f64,
+    /// Ticks that each further empty call of a sample adds.
+    pub overhead_ticks_per_further_call: f64,
     /// What a second, independent measurement of the empty operation reads after subtraction.
     pub empty_operation_ns: f64,
+    /// Core cycles a step of the clock probe takes where the architecture fixes it (3 on x86-64);
+    /// absent elsewhere, and core cycles are then not derived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_cycles_per_step: Option<f64>,
 }
 
 /// One thing the gate looked at.
@@ -217,8 +223,8 @@ pub struct ProbeReading {
     pub after_samples: u32,
     /// Clock ticks of the probe.
     pub ticks: u64,
-    /// Core cycles the probe's dependent chain takes: its steps times the latency of a step.
-    pub core_cycles: u64,
+    /// Steps of its dependent multiplication chain.
+    pub steps: u64,
 }
 
 /// Disturbances during a block; an absent item could not be read on this machine.

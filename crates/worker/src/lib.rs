@@ -6,10 +6,16 @@
 
 mod entropy;
 mod gate;
+mod job;
 mod library;
+mod measure;
 mod scheme;
 mod self_check;
+mod serve;
 mod session;
+mod stack;
+
+use std::process::ExitCode;
 
 pub use entropy::{Entropy, derive_seed, fill_from_lent};
 pub use library::{CodePath, FirstKat, Library, Randomness, Subject};
@@ -18,11 +24,26 @@ pub use scheme::{
     Signature, Signer, Verifier,
 };
 
+/// Stack of the measuring thread in bytes: Classic McEliece needs several MiB, and a library that
+/// overflows it would take the worker down; pages are only committed when touched.
+const STACK_BYTES: usize = 64 << 20;
+
 /// Answers the lab on standard input and output until it hangs up; with `--self-check` on the
 /// command line, runs the gate over every subject instead. Called by a worker's `main`.
-pub fn serve(library: Library, subjects: Vec<Subject>) -> std::process::ExitCode {
-    if std::env::args().any(|argument| argument == "--self-check") {
-        return self_check::run(&library, &subjects);
-    }
-    std::process::ExitCode::FAILURE
+pub fn serve(library: Library, subjects: Vec<Subject>) -> ExitCode {
+    let self_check = std::env::args().any(|argument| argument == "--self-check");
+    let work = move || {
+        if self_check {
+            return self_check::run(&library, &subjects);
+        }
+        match serve::run(&library, &subjects, std::io::stdin().lock(), std::io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        }
+    };
+    // `join` fails only when the work panicked, and the panic has already said why.
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || stack::shifted(work))
+        .map_or(ExitCode::FAILURE, |thread| thread.join().unwrap_or(ExitCode::FAILURE))
 }

@@ -64,8 +64,8 @@ pub struct Subject {
     /// The secret key's encoding where it is not the standard's: its words and its length, such
     /// as `("seed", Exactly(64))`.
     pub secret_key_encoding: Option<(&'static str, Length)>,
-    /// Makes the adapter. Called once in a process, before the gate.
-    pub make: Box<dyn Fn() -> Outcome<Scheme>>,
+    /// Makes the adapter. Called once in a process, before the gate, on the measuring thread.
+    pub make: Box<dyn Fn() -> Outcome<Scheme> + Send>,
 }
 
 impl Subject {
@@ -78,7 +78,7 @@ impl Subject {
         parameter_set: &str,
         variant: &'static str,
         code_path: CodePath,
-        make: impl Fn() -> Outcome<Scheme> + 'static,
+        make: impl Fn() -> Outcome<Scheme> + Send + 'static,
     ) -> Subject {
         let parameter_set = pqlab_catalog::find(parameter_set)
             .unwrap_or_else(|| panic!("'{parameter_set}' is not in the catalog"));
