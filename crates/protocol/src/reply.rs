@@ -42,7 +42,6 @@ impl Answer {
 
 /// Who a worker is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Hello {
     /// [`VERSION`](crate::VERSION) of the worker.
     pub protocol: u32,
@@ -58,7 +57,6 @@ pub struct Hello {
 
 /// The library a worker holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct LibraryInfo {
     /// Name, such as `liboqs`.
     pub name: String,
@@ -74,7 +72,6 @@ pub struct LibraryInfo {
 
 /// How a worker was built.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Build {
     /// Target triple.
     pub target: String,
@@ -93,7 +90,6 @@ pub struct Build {
 
 /// One implementation of one parameter set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct SubjectInfo {
     /// Unique within the worker: `variant/parameter-set`.
     pub id: String,
@@ -114,7 +110,6 @@ pub struct SubjectInfo {
 
 /// The code path that runs when the subject is called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct CodePath {
     /// Symbol, module or variant; empty when undisclosed.
     pub path: String,
@@ -136,7 +131,6 @@ pub enum CodePathEvidence {
 
 /// The clock of a worker process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct ClockReport {
     /// `tsc`, `cntvct` or `monotonic`.
     pub kind: String,
@@ -157,7 +151,6 @@ pub struct ClockReport {
 
 /// One thing the gate looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Check {
     /// Name of the check, such as `round-trip`.
     pub name: String,
@@ -182,7 +175,6 @@ pub enum CheckOutcome {
 
 /// Outcome of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct GateReport {
     /// The subject.
     pub subject: String,
@@ -200,7 +192,6 @@ impl GateReport {
 
 /// Raw samples of about [`block_ns`](crate::MeasureRequest::block_ns).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Block {
     /// Calls timed together in each sample; 1 unless a call is shorter than about 5 µs.
     pub calls_per_sample: u32,
@@ -217,7 +208,6 @@ pub struct Block {
 
 /// One run of the clock probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct ProbeReading {
     /// Samples taken in this block before the reading.
     pub after_samples: u32,
@@ -229,7 +219,7 @@ pub struct ProbeReading {
 
 /// Disturbances during a block; an absent item could not be read on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
+#[serde(default)]
 pub struct Noise {
     /// Times the thread gave up the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -256,7 +246,6 @@ pub struct Noise {
 
 /// End of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// Blocks sent.
     pub blocks: u32,

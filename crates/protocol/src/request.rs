@@ -28,7 +28,6 @@ pub enum Ask {
 
 /// The lab's greeting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct HelloRequest {
     /// [`VERSION`](crate::VERSION) of the lab.
     pub protocol: u32,
@@ -40,7 +39,6 @@ pub struct HelloRequest {
 
 /// A calibrated clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Clock {
     /// `tsc`, `cntvct` or `monotonic`.
     pub kind: String,
@@ -50,7 +48,6 @@ pub struct Clock {
 
 /// Asks for the correctness gate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct GateRequest {
     /// [`SubjectInfo::id`](crate::SubjectInfo::id).
     pub subject: String,
@@ -86,7 +83,6 @@ impl fmt::Display for KeyForm {
 
 /// What besides algorithm and operation changes the cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Mode {
     /// How keys enter.
     pub key_form: KeyForm,
@@ -96,7 +92,6 @@ pub struct Mode {
 
 /// Asks for blocks of timed samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct MeasureRequest {
     /// [`SubjectInfo::id`](crate::SubjectInfo::id).
     pub subject: String,

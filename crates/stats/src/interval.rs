@@ -20,12 +20,9 @@ use crate::refusal::{Refusal, check_sorted};
 /// The confidence used where the user asks for none: the field's convention.
 pub const DEFAULT_CONFIDENCE: f64 = 0.95;
 
-/// The highest confidence given. Above it rounding would decide the rank.
+/// The highest confidence given: beyond one in a million the independence of the values, not their
+/// number, decides what an interval is worth.
 pub const HIGHEST_CONFIDENCE: f64 = 0.999_999;
-
-/// Slack for rounding when an exact coverage meets the promise exactly, as 31/32 does at n = 6. The
-/// sums err by less than 1e-13 up to n = 1e6.
-const ROUNDING: f64 = 1e-12;
 
 /// Up to this n the central binomial probability is a plain product; above it the asymptotic
 /// series is exact to double precision (its next term is below 1e-13 there).
@@ -98,7 +95,7 @@ pub fn median_ranks(n: usize, confidence: f64) -> Result<MedianRanks, Refusal> {
     let mut rank = n / 2;
     let mut probability = central_probability(n);
     let mut coverage = if n.is_multiple_of(2) { probability } else { 2.0 * probability };
-    while coverage < confidence - ROUNDING && rank > 1 {
+    while coverage < confidence && rank > 1 {
         probability *= rank as f64 / (n - rank + 1) as f64;
         rank -= 1;
         coverage += 2.0 * probability;
@@ -138,7 +135,7 @@ pub fn processes_for_interval(confidence: f64) -> Option<usize> {
     }
     let mut n = 2;
     let mut outside = 0.5;
-    while 1.0 - outside < confidence - ROUNDING {
+    while 1.0 - outside < confidence {
         n += 1;
         outside *= 0.5;
     }
@@ -156,9 +153,9 @@ fn central_probability(n: usize) -> f64 {
     } else {
         let m = half as f64;
         // C(2m,m)/4^m = (πm)^(−1/2) · (1 − 1/(8m) + 1/(128m²) + 5/(1024m³) − 21/(32768m⁴) − …)
-        // (Luke, The Special Functions and their Approximations, 1969, vol. 1, p. 36).
-        let series = 1.0
-            + (-1.0 / 8.0 + (1.0 / 128.0 + (5.0 / 1024.0 - 21.0 / 32768.0 / m) / m) / m) / m;
+        // (from DLMF 5.11.13, the ratio Γ(m+1/2)/Γ(m+1)).
+        let series =
+            1.0 + (-1.0 / 8.0 + (1.0 / 128.0 + (5.0 / 1024.0 - 21.0 / 32768.0 / m) / m) / m) / m;
         series / (std::f64::consts::PI * m).sqrt()
     }
 }
@@ -168,8 +165,7 @@ mod tests {
     use super::*;
     use crate::testing::{Stream, assert_close};
 
-    /// k for n at 95 %: the two-sided sign-test ranks that every table of order-statistic intervals
-    /// prints (Conover, Practical Nonparametric Statistics, table A3; §5.5), with the coverage by
+    /// k for n at 95 % as §5.5 lists it (6, 10, 20, 30, 50, 100), beyond by scipy; the coverage by
     /// scipy 1.17.1 `binom.cdf(n-k, n, .5) - binom.cdf(k-1, n, .5)`.
     #[test]
     fn ranks_and_coverage_at_95_percent() {
@@ -226,6 +222,25 @@ mod tests {
             // Σ/2ⁿ ≤ 1/40, rearranged.
             assert!(40 * below(k) <= 1 << n, "n = {n}");
             assert!(40 * below(k + 1) > 1 << n, "n = {n}");
+        }
+    }
+
+    /// A confidence that a rank meets exactly is met, as 31/32 is at n = 6: the sums, like the
+    /// coverages, are exact in `f64` up to n = 52.
+    #[test]
+    fn a_promise_met_exactly_is_kept() {
+        for n in 6..=52_u32 {
+            let mut term = 1_u64;
+            let mut below = 0_u64;
+            for k in 1..n / 2 {
+                below += term;
+                term = term * u64::from(n - k + 1) / u64::from(k);
+                let coverage = 1.0 - 2.0 * below as f64 / (1_u64 << n) as f64;
+                if coverage > 0.5 && coverage < HIGHEST_CONFIDENCE {
+                    let ranks = median_ranks(n as usize, coverage).unwrap();
+                    assert_eq!(ranks.low, k as usize, "n = {n}");
+                }
+            }
         }
     }
 

@@ -4,10 +4,9 @@
 //! needs independent values) and its normality test is a label for a reader, never a gate: timings
 //! are not normal and no estimate here assumes that they are (§5.11).
 //!
-//! The moments are taken on the sorted values, shifted by the smallest and divided by the range, in
-//! two passes with the correction of Chan, Golub and LeVeque. So they depend on neither the order
-//! nor the unit, keep their digits when the values agree in the first eight (NIST's NumAcc4), and
-//! cannot overflow.
+//! The moments are taken in two passes over the sorted values, shifted by the smallest and divided
+//! by the range. So they depend on neither the order nor the unit, keep their digits when the
+//! values agree in the first eight (NIST's NumAcc4), and cannot overflow.
 
 use std::fmt;
 
@@ -144,8 +143,7 @@ impl Summary {
             return Shape::Constant;
         };
         let (skewness_error, kurtosis_error) = shape_standard_errors(self.n as f64);
-        let stands_out =
-            |value: f64, error: f64| value.abs() > SHAPE_STANDARD_ERRORS * error;
+        let stands_out = |value: f64, error: f64| value.abs() > SHAPE_STANDARD_ERRORS * error;
         let skew = match skewness {
             s if s > SKEWED && stands_out(s, skewness_error) => Skew::Right,
             s if s < -SKEWED && stands_out(s, skewness_error) => Skew::Left,
@@ -253,16 +251,13 @@ impl Moments {
         let centre = values.iter().map(unit).sum::<f64>() / n;
         let distances = || values.iter().map(|value| unit(value) - centre);
 
-        let (mut sum, mut squares, mut cubes, mut fourths) = (0.0, 0.0, 0.0, 0.0);
+        let (mut squares, mut cubes, mut fourths) = (0.0, 0.0, 0.0);
         for distance in distances() {
             let square = distance * distance;
-            sum += distance;
             squares += square;
             cubes += square * distance;
             fourths += square * square;
         }
-        // The distances would sum to 0 but for rounding; what is left corrects the squares.
-        squares -= sum * sum / n;
         let variance = squares / n;
         let deviation = (squares / (n - 1.0)).sqrt();
         let outliers =
@@ -289,8 +284,7 @@ impl Moments {
     fn corrected_excess_kurtosis(&self) -> Option<f64> {
         let (_, kurtosis) = self.plain?;
         let n = self.n;
-        (n >= 4.0)
-            .then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * kurtosis + 6.0))
+        (n >= 4.0).then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * kurtosis + 6.0))
     }
 
     fn jarque_bera(&self) -> Option<JarqueBera> {
@@ -312,8 +306,7 @@ mod tests {
     /// 2.4.6 `mean`, `std(ddof=1)`, `percentile`.
     #[test]
     fn weights_match_scipy() {
-        let weights =
-            [148.0, 154.0, 158.0, 160.0, 161.0, 162.0, 166.0, 170.0, 182.0, 195.0, 236.0];
+        let weights = [148.0, 154.0, 158.0, 160.0, 161.0, 162.0, 166.0, 170.0, 182.0, 195.0, 236.0];
         let summary = Summary::of(&weights).unwrap();
         assert_eq!(summary.n, 11);
         assert_eq!(summary.mean, 172.0);
@@ -374,8 +367,8 @@ mod tests {
         assert_close(small.mean, 1e-300, 1e-14);
     }
 
-    /// 3 sigma, not 2.9 or 3.1: 19 values of 0 and one of 1 put the one at (n−1)/√n = 4.25 sigma; of
-    /// 10 values and one, at 10/√11 = 3.015; of 9 and one, at 9/√10 = 2.846.
+    /// 3 sigma, not 2.9 or 3.1: 19 values of 0 and one of 1 put the one at (n−1)/√n = 4.25 sigma;
+    /// of 10 values and one, at 10/√11 = 3.015; of 9 and one, at 9/√10 = 2.846.
     #[test]
     fn outliers_are_beyond_three_sigma() {
         let with_zeros = |zeros: usize| {
@@ -398,6 +391,28 @@ mod tests {
         assert!((skewness - 0.337).abs() < 5e-4 && (kurtosis - 0.662).abs() < 5e-4);
     }
 
+    /// A shape is named beyond its threshold, and beyond 1.96 standard errors (0.660 and 1.298 at
+    /// n = 50).
+    #[test]
+    fn shapes_are_named_beyond_effect_and_chance() {
+        let values: Vec<f64> = (0..50).map(f64::from).collect();
+        let base = Summary::of(&values).unwrap();
+        let words = |n, skewness, kurtosis| {
+            let (skewness, excess_kurtosis) = (Some(skewness), Some(kurtosis));
+            Summary { n, skewness, excess_kurtosis, ..base }.shape().to_string()
+        };
+        assert_eq!(words(5000, 0.49, 0.99), "near normal");
+        assert_eq!(words(5000, -0.49, -0.99), "near normal");
+        assert_eq!(words(5000, 0.51, 1.01), "right-skewed, heavy tails");
+        assert_eq!(words(5000, -0.51, -1.01), "left-skewed, light tails");
+        assert_eq!(words(50, 0.65, 1.29), "near normal");
+        assert_eq!(words(50, 0.67, 1.31), "right-skewed, heavy tails");
+        assert_eq!(words(50, -0.65, -1.29), "near normal");
+        assert_eq!(words(50, -0.67, -1.31), "left-skewed, light tails");
+        assert_eq!(words(8, 0.0, 0.0), "near normal");
+        assert_eq!(words(7, 0.0, 0.0), "too few values to tell");
+    }
+
     #[test]
     fn shapes_in_words() {
         let mut stream = Stream(7);
@@ -409,8 +424,9 @@ mod tests {
         assert_eq!(words(&mut |s| s.uniform()), "symmetric, light tails");
         assert_eq!(words(&mut |s| -s.uniform().ln()), "right-skewed, heavy tails");
         assert_eq!(words(&mut |s| s.uniform().ln()), "left-skewed, heavy tails");
-        assert_eq!(words(&mut |s| s.normal() / s.uniform()), "symmetric, heavy tails");
-        // The larger of two uniforms, negated square: a triangle, skewness 0.566, light of tail.
+        // Laplace: the difference of two exponentials.
+        assert_eq!(words(&mut |s| (s.uniform() / s.uniform()).ln()), "symmetric, heavy tails");
+        // The smaller of two uniforms: a right triangle, skewness 0.566, excess kurtosis −0.6.
         assert_eq!(words(&mut |s| s.uniform().min(s.uniform())), "right-skewed");
         assert_eq!(words(&mut |s| s.uniform().max(s.uniform())), "left-skewed");
     }

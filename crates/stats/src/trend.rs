@@ -171,9 +171,10 @@ mod tests {
         let mut stream = Stream(3);
         for n in 2..60 {
             let values: Vec<f64> = (0..n)
-                .map(|_| (stream.uniform() * 9.0).floor() - 4.0)
-                .map(|value| if stream.uniform() < 0.5 { -(-value) } else { value })
-                .map(|value| if value == 0.0 && stream.uniform() < 0.5 { -0.0 } else { value })
+                .map(|_| {
+                    let value = (stream.uniform() * 9.0).floor() - 4.0;
+                    if value == 0.0 && stream.uniform() < 0.5 { -0.0 } else { value }
+                })
                 .collect();
             let mut s = 0;
             for i in 0..n {
@@ -202,11 +203,11 @@ mod tests {
     #[test]
     fn theil_sen_matches_scipy() {
         assert_close(theil_sen_slope(&BY_HAND).unwrap(), 0.566666666666667, 1e-14);
-        // Six pairs: slopes 1, 3.5/2, 1, 2.5, 1, −0.5; the middle two are 1 and 1.
+        // Slopes 1, 1.75, 1, 2.5, 1, −0.5; the middle two are 1 and 1.
         assert_eq!(theil_sen_slope(&[0.0, 1.0, 3.5, 3.0]), Some(1.0));
-        // Three values 0, 1, 4 and 9: slopes 1, 2, 3, 3, 4, 5; the middle two are 3 and 3.
+        // Slopes 1, 2, 3, 3, 4, 5; the middle two are 3 and 3.
         assert_eq!(theil_sen_slope(&[0.0, 1.0, 4.0, 9.0]), Some(3.0));
-        // Slopes 1, 2, 3: one in the middle. Slopes of two: one.
+        // Slopes 1, 2, 3: one in the middle.
         assert_eq!(theil_sen_slope(&[0.0, 1.0, 4.0]), Some(2.0));
         assert_eq!(theil_sen_slope(&[5.0, 3.0]), Some(-2.0));
     }
