@@ -15,6 +15,7 @@ pub struct Manifest {
     /// Version of the library, as the worker will report it.
     pub version: String,
     /// Package it is built from.
+    #[allow(dead_code, reason = "held against the worker's own word by a test")]
     pub package: String,
     /// Tools its build needs, of: cc, cmake, make, perl, libclang.
     #[serde(default)]
@@ -50,25 +51,23 @@ impl Manifest {
         self.tiers.iter().find(|tier| tier.offers.iter().any(|offered| offered == set))
     }
 
-    /// The last tier that a selection needs; `None` if it needs nothing of this worker.
-    pub fn tier_for(&self, selection: &Selection) -> Option<&Tier> {
+    /// The last tier that a selection needs; `None` if it needs nothing of this worker. `libraries`
+    /// are the names of all workers, so that an `--impl` word can be told from a variant, which no
+    /// manifest lists.
+    pub fn tier_for(&self, selection: &Selection, libraries: &[String]) -> Option<&Tier> {
         let sets: Vec<String> = selection.parameter_sets().iter().map(|set| set.id()).collect();
-        let wanted_library = selection.implementation_filters().iter().all(|filter| {
-            filter.split(':').next() != Some("") && !is_other_library(filter, &self.library)
-        });
+        let filters = selection.implementation_filters();
+        let may_be_meant = filters.is_empty()
+            || filters.iter().any(|filter| match filter.split_once(':') {
+                Some((library, _)) => library == self.library,
+                None => *filter == self.library || !libraries.contains(filter),
+            });
         self.tiers
             .iter()
+            .filter(|_| may_be_meant)
             .filter(|tier| !(selection.is_default_scope() && tier.name == LAST_TIER))
-            .filter(|tier| tier.offers.iter().any(|offered| sets.contains(offered)))
-            .next_back()
-            .filter(|_| wanted_library || selection.implementation_filters().len() > 1)
+            .rfind(|tier| tier.offers.iter().any(|offered| sets.contains(offered)))
     }
-}
-
-/// Whether a single `--impl` word can only mean another library. A bare word may be a variant, which
-/// a manifest does not list, so only `library:variant` tells.
-fn is_other_library(filter: &str, library: &str) -> bool {
-    filter.split_once(':').is_some_and(|(named, _)| named != library)
 }
 
 /// The root of the source tree: `PQLAB_ROOT`, which the entry script sets; `None` for a program

@@ -24,24 +24,25 @@ pub fn run(options: &NeedsOptions) -> anyhow::Result<u8> {
         let Ok(resumed) = pqlab_runfile::Run::read(path) else { return Ok(exit::FINE) };
         let cases = &resumed.header.plan.cases;
         for manifest in &manifests {
-            let tiers = manifest.tiers.iter().filter(|tier| {
+            let tier = manifest.tiers.iter().rfind(|tier| {
                 cases.iter().any(|case| {
                     case.worker == manifest.library && tier.offers.contains(&case.parameter_set)
                 })
             });
-            if let Some(tier) = tiers.last() {
+            if let Some(tier) = tier {
                 print_line(manifest, &tier.features)?;
             }
         }
         return Ok(exit::FINE);
     }
     let Ok(selection) = run.selection.resolve() else { return Ok(exit::FINE) };
+    let libraries: Vec<String> = manifests.iter().map(|m| m.library.clone()).collect();
     for manifest in &manifests {
         let tier = if run.selection.all {
             let last = manifest.tiers.iter().rfind(|tier| tier.name == LAST_TIER);
             last.or(manifest.tiers.last())
         } else {
-            manifest.tier_for(&selection)
+            manifest.tier_for(&selection, &libraries)
         };
         if let Some(tier) = tier {
             print_line(manifest, &tier.features)?;
