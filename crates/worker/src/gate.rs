@@ -83,10 +83,7 @@ fn signature(
             accepted.push(format!("message with {place}"));
         }
     }
-    let mut other_key = keys.public_key.clone();
-    let middle = other_key.len() / 2;
-    other_key[middle] ^= 1;
-    if scheme.verify(&other_key, &message, signature)? {
+    if scheme.verify(&other_key(&keys.public_key), &message, signature)? {
         accepted.push("another public key".to_owned());
     }
     checks.expect("tamper-rejection", accepted.is_empty(), &accepted.join(", "));
@@ -179,6 +176,14 @@ fn key_exchange(
         checks.expect("prepared-derive", secret == ours, "a prepared key derives otherwise");
     }
     Ok(())
+}
+
+/// A public key that differs from `key` in many places. One changed coefficient of a UOV key has no
+/// effect on a given signature when one of the two variables it multiplies is zero: 12 % of single
+/// flips over GF(16) (measured: 252 of 2000).
+fn other_key(key: &[u8]) -> Vec<u8> {
+    let flip = |(place, byte): (usize, &u8)| byte ^ u8::from(place % 61 == 30 % key.len());
+    key.iter().enumerate().map(flip).collect()
 }
 
 /// Copies of `original` that must not pass for it, each with the place that was changed.

@@ -47,7 +47,7 @@ pub fn version() -> String {
 /// Whether the library sees this extension of the processor.
 pub fn has_extension(extension: OQS_CPU_EXT) -> bool {
     // SAFETY: the call has no precondition.
-    unsafe { oqs_sys::common::OQS_CPU_has_extension(extension) == 1 }
+    unsafe { oqs_sys::common::OQS_CPU_has_extension(extension) != 0 }
 }
 
 /// Code that signs.

@@ -48,3 +48,47 @@ fn subjects() -> Vec<Subject> {
     });
     kems.chain(signatures).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pqlab_worker::{Entropy, Scheme};
+
+    /// A second library in this program that defines the same symbols would draw from a generator
+    /// of its own.
+    #[test]
+    fn every_key_pair_follows_from_the_entropy_handed_over() {
+        for subject in subjects() {
+            if subject.parameter_set.scheme == "Classic McEliece" {
+                continue; // Needs more stack than a test's thread has.
+            }
+            let fresh = || {
+                let sizes = &subject.parameter_set.sizes;
+                let mut pk = vec![0; sizes.public_key.capacity()];
+                let mut sk = vec![0; sizes.secret_key.capacity()];
+                let mut entropy = Entropy::seeded(7);
+                match (subject.make)().unwrap() {
+                    Scheme::Signature(mut code) => code.keygen(&mut entropy, &mut pk, &mut sk),
+                    Scheme::Kem(mut code) => code.keygen(&mut entropy, &mut pk, &mut sk),
+                    Scheme::KeyExchange(_) => unreachable!("this library has none"),
+                }
+                .unwrap();
+                (pk, sk)
+            };
+            assert!(fresh() == fresh(), "{} draws elsewhere", subject.id());
+        }
+    }
+
+    #[test]
+    fn worker_toml_tells_what_is_built() {
+        let toml = include_str!("../worker.toml");
+        let library = library();
+        for told in [library.name, &library.version, library.package] {
+            assert!(toml.contains(&format!("= \"{told}\"\n")), "{told}");
+        }
+        for subject in subjects() {
+            let id = subject.parameter_set.id();
+            assert!(toml.contains(&format!("\"{id}\"")), "{id} is not offered");
+        }
+    }
+}
