@@ -6,8 +6,8 @@
 //! target that has it (`-C target-cpu=native`), and only then tested at run time.
 
 /// The code X25519 runs, whatever the processor.
-pub const X25519: &str = "x25519_dalek over curve25519_dalek::backend::serial: Montgomery ladder to \
-                          derive, Edwards basepoint table to generate keys";
+pub const X25519: &str = "x25519_dalek on curve25519_dalek::backend::serial: Montgomery ladder \
+                          to derive, Edwards basepoint table to generate keys";
 
 /// The code Ed25519 runs on this processor.
 pub fn ed25519() -> String {

@@ -39,12 +39,11 @@ macro_rules! adapters {
                     signature: &mut [u8],
                 ) -> Outcome<usize> {
                     let key = types::$secret::new(array("secret key", secret_key)?);
-                    let out = signature
-                        .first_chunk_mut::<{ types::$signature::len() }>()
-                        .expect("buffers have the subject's capacity");
-                    library::sign_mut(&key, message, b"", entropy.array(), out)
-                        .map_err(|e| Failure::of("sign_mut", format_args!("{e:?}")))?;
-                    Ok(out.len())
+                    let signed = library::sign(&key, message, b"", entropy.array())
+                        .map_err(|e| Failure::of("sign", format_args!("{e:?}")))?;
+                    let signed = signed.as_slice();
+                    signature[..signed.len()].copy_from_slice(signed);
+                    Ok(signed.len())
                 }
 
                 fn verify(

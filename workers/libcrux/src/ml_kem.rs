@@ -69,7 +69,8 @@ macro_rules! adapters {
                     public_key: &[u8],
                 ) -> Outcome<Box<dyn Encapsulator>> {
                     let mut key = unpacked::init_public_key();
-                    unpacked::unpacked_public_key(&sized("public key", public_key)?, &mut key);
+                    let encoded = sized("public key", public_key)?;
+                    unpacked::unpacked_public_key(&encoded, &mut key);
                     Ok(Box::new(Public(key)))
                 }
 
@@ -78,7 +79,8 @@ macro_rules! adapters {
                     secret_key: &[u8],
                 ) -> Outcome<Box<dyn Decapsulator>> {
                     let mut key = unpacked::init_key_pair();
-                    unpacked::key_pair_from_private_mut(&sized("secret key", secret_key)?, &mut key);
+                    let encoded = sized("secret key", secret_key)?;
+                    unpacked::key_pair_from_private_mut(&encoded, &mut key);
                     Ok(Box::new(Pair(key)))
                 }
             }

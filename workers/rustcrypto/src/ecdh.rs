@@ -38,8 +38,11 @@ impl KeyExchange for Adapter {
         peer_public_key: &[u8],
         shared_secret: &mut [u8],
     ) -> Outcome<()> {
-        let secret = SecretKey::from_slice(secret_key)
-            .map_err(|e| Failure::of("SecretKey::from_slice", e))?;
+        // Not `from_slice`, which takes a shorter key for one with leading zeros.
+        let secret_key =
+            secret_key.try_into().map_err(|e| Failure::of("a secret key's length", e))?;
+        let secret = SecretKey::from_bytes(secret_key)
+            .map_err(|e| Failure::of("SecretKey::from_bytes", e))?;
         let peer = PublicKey::from_sec1_bytes(peer_public_key)
             .map_err(|e| Failure::of("PublicKey::from_sec1_bytes", e))?;
         let shared = secret.diffie_hellman(&peer);

@@ -91,9 +91,12 @@ macro_rules! curve {
             struct Secret(SigningKey);
 
             fn decode_secret(encoded: &[u8]) -> Outcome<Secret> {
-                SigningKey::from_slice(encoded)
+                // Not `from_slice`, which takes a shorter key for one with leading zeros.
+                let encoded =
+                    encoded.try_into().map_err(|e| Failure::of("a secret key's length", e))?;
+                SigningKey::from_bytes(encoded)
                     .map(Secret)
-                    .map_err(|e| Failure::of("SigningKey::from_slice", e))
+                    .map_err(|e| Failure::of("SigningKey::from_bytes", e))
             }
 
             impl Signer for Secret {

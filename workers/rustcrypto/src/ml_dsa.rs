@@ -1,6 +1,6 @@
-//! ML-DSA (FIPS 204), pure mode, empty context, hedged. The crate prefers the 32-byte seed as secret
-//! key; here keys are in the standard's expanded encoding, so that rows compare. Prepared keys hold
-//! the matrix A expanded.
+//! ML-DSA (FIPS 204), pure mode, empty context, hedged. The crate prefers the 32-byte seed as
+//! secret key; here keys are in the standard's expanded encoding, so that rows compare. Prepared
+//! keys hold the matrix A expanded.
 
 #![allow(deprecated, reason = "the crate deprecates the expanded encoding in favour of the seed")]
 
