@@ -77,17 +77,22 @@ handles! {
     PointHandle = lc::EC_POINT, lc::EC_POINT_free;
 }
 
-/// The failure of `call`, with the reason the library queued; empties the queue.
+/// The failure of `call`, with the reason the library queued, if any; empties the queue.
 #[cold]
 fn failure(call: &str) -> Failure {
     let mut text = [0u8; 256];
-    // SAFETY: the function writes at most `len` bytes including a terminating NUL.
-    unsafe {
-        lc::ERR_error_string_n(lc::ERR_get_error(), text.as_mut_ptr().cast(), text.len());
+    // SAFETY: touches only this thread's queue; the text is written with its terminating NUL into
+    // the `len` bytes given.
+    let code = unsafe {
+        let code = lc::ERR_get_error();
+        lc::ERR_error_string_n(code, text.as_mut_ptr().cast(), text.len());
         lc::ERR_clear_error();
+        code
+    };
+    if code == 0 {
+        return Failure::of(call, "failure without a reason");
     }
-    let reason = CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy();
-    Failure::of(call, reason)
+    Failure::of(call, CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy())
 }
 
 /// `Ok` where `call` returned 1.
@@ -586,6 +591,9 @@ impl EcPoint {
     }
 }
 
+/// Bytes of a scalar of a 256-bit curve.
+const SCALAR_BYTES: usize = 32;
+
 /// A secret scalar or a public point.
 pub struct EcKey(EcHandle);
 
@@ -600,6 +608,9 @@ impl EcKey {
 
     /// The key of a big-endian scalar; its public point is not computed.
     pub fn from_secret(curve: Curve, scalar: &[u8]) -> Outcome<EcKey> {
+        if scalar.len() != SCALAR_BYTES {
+            return Err(due("scalar", scalar.len(), SCALAR_BYTES));
+        }
         let key = curve.key()?;
         // SAFETY: the bytes go with their length; the key copies the number.
         unsafe {
@@ -642,7 +653,6 @@ impl EcKey {
 
     /// Writes the secret scalar in 32 big-endian bytes.
     pub fn write_secret(&self, out: &mut [u8]) -> Outcome<usize> {
-        const SCALAR_BYTES: usize = 32;
         let given = out.len();
         let out =
             out.get_mut(..SCALAR_BYTES).ok_or_else(|| due("scalar buffer", given, SCALAR_BYTES))?;
