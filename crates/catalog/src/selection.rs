@@ -7,8 +7,9 @@ use crate::{Kind, Operation, ParameterSet, parameter_sets};
 
 /// What `pqlab run` measures when asked for nothing in particular: the schemes a protocol designer
 /// weighs first, one per family, and the classical ones they would replace.
-pub const HEADLINE: [&str; 8] = [
+pub const HEADLINE: [&str; 9] = [
     "Falcon-512",
+    "Falcon-padded-512",
     "ML-DSA-44",
     "SLH-DSA-SHA2-128f",
     "RSA-2048",
@@ -162,7 +163,12 @@ fn resolve(names: &[String]) -> Result<Vec<&'static ParameterSet>, SelectionErro
     let mut chosen = Vec::new();
     for word in names {
         let wanted = normalised(word);
-        let exact = |set: &&ParameterSet| normalised(set.name) == wanted;
+        // The padded form of Falcon is an encoding of the same parameters: asking for `falcon-512`
+        // asks for both, or libraries that have only one would be missed.
+        let exact = |set: &&ParameterSet| {
+            let name = normalised(set.name);
+            name == wanted || name.replace("padded", "") == wanted
+        };
         let family = |set: &&ParameterSet| {
             normalised(set.scheme) == wanted || wanted == "headline" && HEADLINE.contains(&set.name)
         };
@@ -221,6 +227,12 @@ mod tests {
     #[test]
     fn a_scheme_means_all_its_parameter_sets_and_no_other_revision() {
         assert_eq!(select(&["ml-kem"]).unwrap(), ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"]);
+    }
+
+    #[test]
+    fn falcon_means_both_its_encodings_and_padded_means_one() {
+        assert_eq!(select(&["falcon-512"]).unwrap(), ["Falcon-512", "Falcon-padded-512"]);
+        assert_eq!(select(&["falcon-padded-512"]).unwrap(), ["Falcon-padded-512"]);
     }
 
     #[test]

@@ -30,10 +30,21 @@ pub fn code_of(result: anyhow::Result<u8>) -> u8 {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => FINE,
         Err(error) => {
-            anstream::eprintln!("pqlab: {error:#}");
+            anstream::eprintln!("pqlab: {}", sentence(&error));
             if error.is::<Usage>() { USAGE } else { ERROR }
         }
     }
+}
+
+/// The error and its causes, each said once: most of our errors quote their cause already.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
 }
 
 /// Whether the reader of our output has gone (`pqlab list | head`): that is no failure of ours.

@@ -85,8 +85,10 @@ pub struct RunFacts {
 pub struct Sizes {
     /// Public key.
     pub public_key_bytes: usize,
-    /// Secret key.
+    /// Secret key, at most.
     pub secret_key_bytes: usize,
+    /// Whether the secret key is shorter at times (DER encodings).
+    pub secret_key_varies: bool,
     /// Signature or ciphertext, at most; 0 for key exchanges.
     pub output_bytes: usize,
     /// Whether the signature is shorter at times.
@@ -297,6 +299,7 @@ fn row(run: &Run, index: u32, case: &Case, processes: &[ProcessValue], samples: 
         sizes: Sizes {
             public_key_bytes: sizes.map_or(0, |s| s.public_key.capacity()),
             secret_key_bytes: sizes.map_or(0, |s| s.secret_key.capacity()),
+            secret_key_varies: sizes.is_some_and(|s| matches!(s.secret_key, Length::AtMost(_))),
             output_bytes: sizes.map_or(0, |s| s.output.capacity()),
             output_varies: sizes.is_some_and(|s| matches!(s.output, Length::AtMost(_))),
         },

@@ -1,7 +1,7 @@
 //! The results of a run as text for a terminal of a given width.
 
 use crate::figures::{bytes, grouped, percent, rate, ratio, time};
-use crate::text::{Role, left, right, wrapped};
+use crate::text::{Role, left, right, width, wrapped};
 use crate::{Results, Row};
 use pqlab_stats::grade::Grade;
 use std::collections::BTreeMap;
@@ -84,8 +84,9 @@ fn set_heading(row: &Row) -> String {
         _ => String::new(),
     };
     let title = Role::Heading.paint(row.name);
+    let at_most = if sizes.secret_key_varies { "≤ " } else { "" };
     let facts = format!(
-        "  {} · {level}\n  public key {} B, secret key {} B{output}",
+        "  {} · {level}\n  public key {} B, secret key {at_most}{} B{output}",
         row.revision, sizes.public_key_bytes, sizes.secret_key_bytes
     );
     format!("\n{title}{}\n", Role::Dim.paint(&facts))
@@ -180,27 +181,28 @@ fn group_table(group: &[&Row], columns: usize) -> String {
     text.push('\n');
     let best = ns(first).unwrap_or(f64::NAN);
     for (place, row) in rows.iter().enumerate() {
-        text.push_str(&row_line(row, &shown, best, place == 0 && rows.len() > 1));
+        text.push_str(&row_line(row, &shown, columns, best, place == 0 && rows.len() > 1));
     }
     text
 }
 
-fn row_line(row: &Row, columns: &[&Column], best: f64, fastest: bool) -> String {
-    let mut name = format!("{}:{}", row.library, row.variant);
-    if row.randomness == "library" && row.operation != "verify" && row.operation != "decaps" {
-        name.push('°');
-    }
-    let name = left(&name, NAME_WIDTH - 4);
+fn row_line(row: &Row, shown: &[&Column], columns: usize, best: f64, fastest: bool) -> String {
+    let draws = row.operation != "verify" && row.operation != "decaps";
+    let mark = if draws && row.randomness == "library" { "°" } else { "" };
+    // A long name is cut, its mark is not.
+    let name = left(&format!("{}:{}", row.library, row.variant), NAME_WIDTH - 4 - width(mark));
+    let name = left(&format!("{}{mark}", name.trim_end()), NAME_WIDTH - 4);
     let role = if fastest { Role::Best } else { Role::Plain };
     let mut text = format!("    {}", role.paint(&name));
     if ns(row).is_none() {
         let fault = row.fault.as_deref().unwrap_or("not measured in this run");
         text.push(' ');
-        text.push_str(&Role::Bad.paint(fault));
+        // In full below the tables.
+        text.push_str(&Role::Bad.paint(left(fault, columns - NAME_WIDTH - 1).trim_end()));
         text.push('\n');
         return text;
     }
-    for column in columns {
+    for column in shown {
         text.push(' ');
         text.push_str(&right(&(column.cell)(row, best), column.width));
     }

@@ -1,6 +1,7 @@
 //! Columns of text: aligned by display width, cut to fit, coloured or not.
 
 use anstyle::{AnsiColor, Style};
+use pqlab_protocol::harmless;
 use unicode_width::UnicodeWidthStr;
 
 /// What a piece of text means; the theme gives it a colour.
@@ -50,9 +51,10 @@ pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// `text` in exactly `columns` columns, flush left; too long a text ends in an ellipsis.
+/// `text` in exactly `columns` columns, flush left; too long a text ends in an ellipsis. Control
+/// characters are escaped: a run file may come from anywhere.
 pub fn left(text: &str, columns: usize) -> String {
-    let text = cut(text, columns);
+    let text = cut(&harmless(text), columns);
     let padding = columns.saturating_sub(width(&text));
     text + &" ".repeat(padding)
 }
@@ -76,21 +78,37 @@ fn cut(text: &str, columns: usize) -> String {
     kept + "…"
 }
 
-/// `text` broken into lines of at most `columns` columns at spaces, each after `indent`.
+/// `text` broken into lines of at most `columns` columns at spaces, each after `indent`; a word that
+/// is longer than a line is broken where the line ends. Control characters are escaped.
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && width(indent) + width(&line) + 1 + width(word) > columns {
+    let longest = columns.saturating_sub(width(indent)).max(1);
+    for word in text.split_whitespace().flat_map(|word| broken(&harmless(word), longest)) {
+        if !line.is_empty() && width(indent) + width(&line) + 1 + width(&word) > columns {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
     }
     lines.push(line);
     lines.iter().map(|line| format!("{indent}{line}\n")).collect()
+}
+
+/// `word` in pieces of at most `columns` columns.
+fn broken(word: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for character in word.chars() {
+        let piece = pieces.last_mut().expect("never empty");
+        if width(piece) + width(character.encode_utf8(&mut [0; 4])) > columns {
+            pieces.push(character.to_string());
+        } else {
+            piece.push(character);
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -103,6 +121,13 @@ mod tests {
         assert_eq!(right("µs", 4), "  µs");
         assert_eq!(left("rustcrypto:portable", 10), "rustcrypt…");
         assert_eq!(right("123456", 4), "123456");
+    }
+
+    #[test]
+    fn nothing_in_a_text_can_disturb_the_terminal_or_leave_its_columns() {
+        assert_eq!(left("\u{1b}[2J", 12), r"\u{1b}[2J  ");
+        assert_eq!(wrapped("\u{7}!", 9, ""), "\\u{7}!\n");
+        assert_eq!(wrapped("so xxxxxxxxxxxx", 7, " "), " so\n xxxxxx\n xxxxxx\n");
     }
 
     #[test]
