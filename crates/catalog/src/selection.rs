@@ -43,7 +43,6 @@ fn hint(nearest: &[String]) -> String {
 }
 
 /// Lower case without punctuation, so that `mlkem768`, `ML-KEM-768` and `ml_kem_768` are one name.
-/// The `+` of SPHINCS+ is kept: it separates nothing.
 pub fn normalised(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

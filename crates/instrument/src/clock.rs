@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Consecutive reads that must not go backwards before a counter is believed (design note
-/// `research/harness.md` §5.1).
+/// docs/METHODOLOGY.md).
 const MONOTONE_READS: usize = 1000;
 
 /// Times the monotone check is repeated before the counter is given up (§5.1).

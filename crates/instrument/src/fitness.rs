@@ -28,7 +28,7 @@ const LOAD_PER_CPU_BAD: f64 = 1.0;
 const QUOTA_NEEDED_CPUS: f64 = 2.0;
 
 /// Relative quartile distance of the clock probe on a quiet core. The probe repeats to 0.01 %
-/// within one frequency bin (`research/harness.md` §2); ten times that still is one bin.
+/// within one frequency bin (docs/METHODOLOGY.md); ten times that still is one bin.
 const PROBE_SPREAD_GOOD: f64 = 0.001;
 
 /// From here on the core's clock wanders by more than the lab's usual target (ε = 0.5 %).

@@ -10,7 +10,7 @@
 //! itself: it gives readings, and the statistics are made elsewhere.
 //!
 //! A multiply chain, not additions: an `add r, 1` chain ran at "12 GHz" on a core that folds
-//! additions at rename (`research/harness.md` §2).
+//! additions at rename (docs/METHODOLOGY.md).
 
 use crate::clock::TickSource;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use crate::process::{Limits, Trouble, WorkerProcess};
 use crate::{Placement, process};
 use pqlab_catalog::find;
-use pqlab_protocol::{Answer, Ask, Clock, Hello, HelloRequest, VERSION};
+use pqlab_protocol::{Answer, Ask, Clock, ClockReport, Hello, HelloRequest, SubjectInfo, VERSION};
 use pqlab_runfile::FaultKind;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -90,12 +90,12 @@ pub(crate) fn greet(
         let found = hello.protocol;
         return Err(garbage(format!("it speaks protocol {found}, the lab speaks {VERSION}")));
     }
-    let rate = hello.clock.ticks_per_second;
-    let sane = rate.is_finite() && rate > 0.0 && hello.clock.overhead_ticks.is_finite();
-    if !sane {
-        let detail = format!("its clock makes {rate} ticks a second");
-        return Err(Trouble::Worker(FaultKind::Implausible, detail));
+    if let Some(words) = printed(&hello).find(|words| words.contains(char::is_control)) {
+        let words = pqlab_protocol::quoted(words);
+        return Err(garbage(format!("it introduces itself with control characters: {words}")));
     }
+    check_clock(&hello.clock, clock)
+        .map_err(|detail| Trouble::Worker(FaultKind::Implausible, detail))?;
     let mut ids = HashSet::new();
     for subject in &hello.subjects {
         if !ids.insert(&subject.id) {
@@ -107,6 +107,50 @@ pub(crate) fn greet(
         }
     }
     Ok(hello)
+}
+
+/// The words of a greeting that end up on a screen. The names of parameter sets are not among them:
+/// those must be the catalog's.
+fn printed(hello: &Hello) -> impl Iterator<Item = &str> {
+    let library = &hello.library;
+    let build = &hello.build;
+    fn of_subject(subject: &SubjectInfo) -> [&str; 4] {
+        [&subject.id, &subject.variant, &subject.code_path.path, &subject.randomness]
+    }
+    [&library.name, &library.version, &library.package, &build.target, &build.compiler]
+        .into_iter()
+        .map(String::as_str)
+        .chain([build.profile.as_str(), &build.opt_level, &build.flags])
+        .chain(build.c_compiler.as_deref())
+        .chain(hello.subjects.iter().flat_map(of_subject))
+}
+
+/// An empty call cannot take longer than this: even a clock that is a system call under a slow
+/// sandbox takes a fraction of it.
+const LONGEST_EMPTY_CALL_NS: f64 = 10_000.0;
+
+/// How far the reported rate may be from the given one, for workers that print fewer digits.
+const RATE_TOLERANCE: f64 = 1e-6;
+
+/// Whether the worker measures with the clock it was given, and subtracts what can be true: either
+/// lie would scale or shift every figure of this worker.
+fn check_clock(reported: &ClockReport, given: &Clock) -> Result<(), String> {
+    let rate = reported.ticks_per_second;
+    let same_rate = (rate / given.ticks_per_second - 1.0).abs() <= RATE_TOLERANCE;
+    if !same_rate || reported.kind != given.kind {
+        let kind = pqlab_protocol::harmless(&reported.kind);
+        return Err(format!(
+            "its clock, {kind}, makes {rate} ticks a second; it was given {}, {}",
+            given.kind, given.ticks_per_second
+        ));
+    }
+    let longest = LONGEST_EMPTY_CALL_NS * 1e-9 * rate;
+    for ticks in [reported.overhead_ticks, reported.overhead_ticks_per_further_call] {
+        if !(0.0..=longest).contains(&ticks) {
+            return Err(format!("it says that an empty call takes {ticks} ticks of its clock"));
+        }
+    }
+    Ok(())
 }
 
 fn garbage(detail: String) -> Trouble {

@@ -4,8 +4,11 @@
 use crate::Placement;
 use pqlab_protocol::{Answer, Ask, Block, MAX_LINE_BYTES, Reply, Request};
 use pqlab_runfile::FaultKind;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +52,7 @@ pub(crate) enum Trouble {
 /// What arrives from a worker.
 enum Line {
     Text(String),
+    CutOff(String),
     TooLong,
     NotText,
     End,
@@ -90,6 +94,8 @@ impl WorkerProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .env("PQLAB_PADDING", "x".repeat(padding))
+            // A backtrace would push the panic's own words out of the tail that is kept.
+            .env("RUST_BACKTRACE", "0")
             // Ctrl-C in the terminal is for the lab, which then stops its workers in order.
             .process_group(0);
         let spawned = placement.on_measuring_cpu(|| command.spawn());
@@ -119,12 +125,15 @@ impl WorkerProcess {
         self.next_id += 1;
         let line = pqlab_protocol::encode(&Request { id, ask });
         if self.input.write_all(line.as_bytes()).and_then(|()| self.input.flush()).is_err() {
-            return Err(self.died());
+            return Err(self.died(None));
         }
         loop {
             let reply = self.next_reply(patience, stop)?;
             if reply.id != id {
-                let detail = format!("it answered request {} when asked {id}", reply.id);
+                let mut detail = format!("it answered request {} when asked {id}", reply.id);
+                if let Answer::Refused { reason } = &reply.answer {
+                    detail.push_str(&format!(": {}", pqlab_protocol::harmless(reason)));
+                }
                 return Err(Trouble::Worker(FaultKind::Garbage, detail));
             }
             match reply.answer {
@@ -132,6 +141,7 @@ impl WorkerProcess {
                     on_block(block).map_err(|why| Trouble::Worker(FaultKind::Implausible, why))?
                 }
                 Answer::Refused { reason } => {
+                    let reason = pqlab_protocol::harmless(&reason);
                     return Err(Trouble::Worker(FaultKind::Refused, reason));
                 }
                 answer => return Ok(answer),
@@ -156,36 +166,41 @@ impl WorkerProcess {
                 Ok(Line::Text(line)) => {
                     return pqlab_protocol::decode(&line).map_err(|e| garbage(e.to_string()));
                 }
+                Ok(Line::CutOff(line)) => return Err(self.died(Some(&line))),
                 Ok(Line::TooLong) => {
                     return Err(garbage(format!("a line of more than {MAX_LINE_BYTES} bytes")));
                 }
                 Ok(Line::NotText) => return Err(garbage("a line that is not UTF-8".to_owned())),
-                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => return Err(self.died(None)),
             }
         }
     }
 
-    /// The end of a worker that should have answered, in words.
-    fn died(&mut self) -> Trouble {
+    /// The end of a worker that should have answered, in words; `unfinished` is the line it was
+    /// writing.
+    fn died(&mut self, unfinished: Option<&str>) -> Trouble {
         // Its output is closed; if it lingers all the same it is killed, and that is said.
         let patience = Instant::now() + Duration::from_secs(1);
         let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < patience => {
+            match status_of(&self.child) {
+                Some(status) => break Some(status),
+                None if Instant::now() < patience => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                _ => break None,
+                None => break None,
             }
         };
         let mut detail = match status {
             None => "it closed its output and went on running".to_owned(),
-            Some(status) => match (status.signal(), status.code()) {
+            Some(status) => match (status.terminating_signal(), status.exit_status()) {
                 (Some(signal), _) => format!("killed by {}", signal_name(signal)),
                 (None, Some(code)) => format!("exited with status {code}"),
                 (None, None) => "ended".to_owned(),
             },
         };
+        if let Some(line) = unfinished {
+            detail.push_str(&format!(" in the middle of {}", pqlab_protocol::quoted(line)));
+        }
         // The thread that reads standard error ends with the process; give it that moment.
         std::thread::sleep(Duration::from_millis(20));
         let tail = self.stderr_tail.lock().map(|tail| tail.clone()).unwrap_or_default();
@@ -198,18 +213,39 @@ impl WorkerProcess {
 
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
+        kill_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// How the worker ended; `None` while it runs. It stays a zombie, so that its number, which is also
+/// that of its process group, is not given to another before the group is killed.
+fn status_of(child: &Child) -> Option<WaitIdStatus> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid_of(child)?), options).ok().flatten()
+}
+
+/// Kills the worker and whatever it has started, which share its process group. To be called before
+/// the worker is waited for.
+fn kill_group(child: &Child) {
+    if let Some(group) = pid_of(child) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn limit_memory(child: &Child, bytes: u64) {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    use rustix::process::{Resource, Rlimit, prlimit};
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // A worker that cannot be limited runs unlimited, as it does where there is no prlimit.
-    let _ = prlimit(pid, Resource::As, limit);
+    if let Some(worker) = pid_of(child) {
+        // A worker that cannot be limited runs unlimited, as it does where there is no prlimit.
+        let _ = prlimit(Some(worker), Resource::As, limit);
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -223,10 +259,14 @@ fn forward_lines(output: impl Read, lines: &SyncSender<Line>) {
         let line = match read {
             Ok(0) | Err(_) => Line::End,
             Ok(_) if bytes.last() != Some(&b'\n') && bytes.len() == MAX_LINE_BYTES => Line::TooLong,
-            Ok(_) => match String::from_utf8(bytes) {
-                Ok(text) => Line::Text(text.trim_end().to_owned()),
-                Err(_) => Line::NotText,
-            },
+            Ok(_) => {
+                let whole = bytes.last() == Some(&b'\n');
+                match String::from_utf8(bytes) {
+                    Ok(text) if whole => Line::Text(text.trim_end().to_owned()),
+                    Ok(text) => Line::CutOff(text),
+                    Err(_) => Line::NotText,
+                }
+            }
         };
         let last = !matches!(line, Line::Text(_));
         if lines.send(line).is_err() || last {

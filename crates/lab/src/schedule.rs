@@ -45,7 +45,7 @@ impl<'p> Schedule<'p> {
     /// The schedule as an interrupted run left it.
     pub fn resume(plan: &'p Plan, run: &Run) -> Schedule<'p> {
         let mut schedule = Schedule::new(plan);
-        schedule.round = run.processes.iter().map(|p| p.round + 1).max().unwrap_or(0);
+        schedule.round = run.processes.iter().map(|p| p.round.saturating_add(1)).max().unwrap_or(0);
         for (case, processes) in values::of_run(run).iter().enumerate() {
             for value in processes {
                 let value = value.probe_steps_per_op.unwrap_or(value.ns_per_op);
@@ -82,7 +82,7 @@ impl<'p> Schedule<'p> {
             return None;
         }
         let round = self.round;
-        self.round += 1;
+        self.round = round.saturating_add(1);
         let mut order = Pcg64Mcg::seed_from_u64(self.plan.seed ^ (u64::from(round) << 32));
         turns.shuffle(&mut order);
         for turn in &mut turns {

@@ -40,6 +40,21 @@ pub fn quoted(line: &str) -> String {
     format!("\"{}{ellipsis}\"", head.escape_debug())
 }
 
+/// The longest sentence of a worker that is kept, in characters.
+const SENTENCE_CHARACTERS: usize = 1_000;
+
+/// A worker's own sentence, with everything escaped that could disturb a terminal or a file.
+pub fn harmless(sentence: &str) -> String {
+    let mut kept = String::new();
+    for character in sentence.chars().take(SENTENCE_CHARACTERS) {
+        match character {
+            '"' | '\'' | '\\' => kept.push(character),
+            other => kept.extend(other.escape_debug()),
+        }
+    }
+    kept
+}
+
 /// Reads one line as a message.
 pub fn decode<T: serde::de::DeserializeOwned>(line: &str) -> Result<T, Malformed> {
     serde_json::from_str(line).map_err(|source| Malformed { line: line.to_owned(), source })
@@ -62,6 +77,13 @@ mod tests {
         assert!(error.contains("\\u{1b}[31mboom") && !error.contains('\u{1b}'), "{error}");
         let long = "x".repeat(10_000);
         assert!(decode::<Reply>(&long).unwrap_err().to_string().len() < 300);
+    }
+
+    #[test]
+    fn a_sentence_is_kept_as_it_is_but_for_what_could_do_harm() {
+        assert_eq!(harmless("it's \"µ\" \\ ok"), "it's \"µ\" \\ ok");
+        assert_eq!(harmless("\u{1b}[2J\n\u{202e}"), r"\u{1b}[2J\n\u{202e}");
+        assert!(harmless(&"\0".repeat(1 << 20)).len() < 5_000);
     }
 
     #[test]

@@ -220,8 +220,7 @@ impl Samples {
     fn of(run: &Run) -> Samples {
         let clocks: HashMap<u32, &ClockReport> =
             run.processes.iter().map(|process| (process.process, &process.clock)).collect();
-        let faulted: BTreeSet<(u32, u32)> =
-            run.faults.iter().filter_map(|fault| Some((fault.case?, fault.process?))).collect();
+        let proven = values::proven(run);
         let mut samples = Samples {
             ns: HashMap::new(),
             calls: HashMap::new(),
@@ -230,7 +229,7 @@ impl Samples {
         };
         for raw in &run.blocks {
             let Some(clock) = clocks.get(&raw.process) else { continue };
-            if faulted.contains(&(raw.case, raw.process)) {
+            if !proven.contains(&(raw.case, raw.process)) {
                 continue;
             }
             let pooled = samples.ns.entry(raw.case).or_default();
@@ -378,15 +377,16 @@ fn evidence(
     let steps = points.iter().filter(|&&at| {
         at > 0 && at < rates.len() && (rates[at] / rates[at - 1] - 1.0).abs() > CLOCK_STEP
     });
-    let share = |count: usize| count as f64 / blocks.len().max(1) as f64;
+    let seen: Vec<bool> = blocks.iter().filter_map(|block| block.disturbed).collect();
+    let disturbed = seen.iter().filter(|disturbed| **disturbed).count();
     let stolen_ns: Option<u64> = blocks.iter().map(|block| block.steal_ns).sum();
-    let sampled_ns: f64 = blocks.len() as f64 * run.header.plan.block_ns as f64;
+    let sampled_ns = blocks.iter().map(|block| block.sampled_s).sum::<f64>() * 1e9;
     Evidence {
         processes: processes.len(),
         relative_half_width: ns.and_then(|ns| ns.relative_half_width),
         steady: run.measured.iter().filter(|m| m.case == index).all(|m| m.measured.steady),
         drift: drift.map(|drift| drift.findings(run.header.plan.epsilon)).unwrap_or_default(),
-        share_of_blocks_preempted: Some(share(blocks.iter().filter(|b| b.disturbed).count())),
+        share_of_blocks_preempted: (!seen.is_empty()).then(|| disturbed as f64 / seen.len() as f64),
         share_of_time_stolen: stolen_ns.map(|ns| (ns as f64 / sampled_ns.max(1.0)).min(1.0)),
         clock_steps: (!rates.is_empty()).then(|| steps.count()),
     }

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_can_disturb_the_terminal_or_leave_its_columns() {
-        assert_eq!(left("\u{1b}[2J", 12), r"\u{1b}[2J  ");
+        assert_eq!(left("\u{1b}[2J", 12), r"\u{1b}[2J   ");
         assert_eq!(wrapped("\u{7}!", 9, ""), "\\u{7}!\n");
         assert_eq!(wrapped("so xxxxxxxxxxxx", 7, " "), " so\n xxxxxx\n xxxxxx\n");
     }

@@ -72,6 +72,8 @@ pub struct Run {
     pub unknown_records: u64,
     /// Where reading stopped early, if it did.
     pub broken: Option<Break>,
+    /// Whether the file is packed with zstd.
+    pub packed: bool,
 }
 
 /// The longest line read, in bytes; a block of the largest size is under 1 MiB.
@@ -88,7 +90,8 @@ impl Run {
         let packed = file.fill_buf().map_err(failed)?.starts_with(&ZSTD_MAGIC);
         if packed {
             let unpacked = zstd::stream::read::Decoder::with_buffer(file).map_err(failed)?;
-            Run::read_lines(path, BufReader::new(unpacked))
+            let run = Run::read_lines(path, BufReader::new(unpacked))?;
+            Ok(Run { packed: true, ..run })
         } else {
             Run::read_lines(path, file)
         }
@@ -129,6 +132,7 @@ impl Run {
             footer: None,
             unknown_records: 0,
             broken: None,
+            packed: false,
         };
         let mut intact_bytes = line.len() as u64;
         for number in 2.. {

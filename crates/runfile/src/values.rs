@@ -17,8 +17,10 @@ pub struct BlockValue {
     /// Steps of the clock probe's chain in one second, the median over the block's readings;
     /// `None` when the block has none.
     pub probe_steps_per_s: Option<f64>,
-    /// Whether the thread was preempted or moved during the block.
-    pub disturbed: bool,
+    /// Whether the thread was preempted or moved during the block; `None` where that cannot be seen.
+    pub disturbed: Option<bool>,
+    /// Seconds of the block's samples.
+    pub sampled_s: f64,
     /// Nanoseconds the hypervisor took during the block, where known.
     pub steal_ns: Option<u64>,
 }
@@ -65,7 +67,11 @@ pub fn block_value(block: &Block, clock: &ClockReport, at_s: f64) -> Option<Bloc
         at_s,
         ns_per_op,
         probe_steps_per_s: median(&rates.collect::<Vec<_>>()),
-        disturbed: noise.involuntary_switches.unwrap_or(0) > 0 || noise.migrated == Some(true),
+        disturbed: match (noise.involuntary_switches, noise.migrated) {
+            (None, None) => None,
+            (switches, migrated) => Some(switches.unwrap_or(0) > 0 || migrated == Some(true)),
+        },
+        sampled_s: block.ticks.iter().map(|ticks| *ticks as f64).sum::<f64>() / clock.ticks_per_second,
         steal_ns: noise.steal_ns,
     })
 }
@@ -78,19 +84,31 @@ pub fn process_value(process: u32, blocks: Vec<BlockValue>) -> Option<ProcessVal
     Some(ProcessValue { process, blocks, ns_per_op, probe_steps_per_op })
 }
 
-/// The process values of every case of a run, in the order of the plan's cases. Blocks of a
-/// process that had a fault in that case are left out: what a worker says before it proves wrong
-/// does not count.
+/// The (case, process) pairs of a run whose blocks count: the worker came to the end, where it proves
+/// its last output, and had no fault in that case. What it says before, or before it proves wrong,
+/// stays in the file and counts for nothing.
+pub fn proven(run: &Run) -> HashSet<(u32, u32)> {
+    let mut proven: HashSet<(u32, u32)> =
+        run.measured.iter().map(|measured| (measured.case, measured.process)).collect();
+    for fault in &run.faults {
+        if let (Some(case), Some(process)) = (fault.case, fault.process) {
+            proven.remove(&(case, process));
+        }
+    }
+    proven
+}
+
+/// The process values of every case of a run, in the order of the plan's cases, from its
+/// [`proven`] blocks.
 pub fn of_run(run: &Run) -> Vec<Vec<ProcessValue>> {
     let clocks: HashMap<u32, &ClockReport> =
         run.processes.iter().map(|process| (process.process, &process.clock)).collect();
-    let faulted: HashSet<(u32, u32)> =
-        run.faults.iter().filter_map(|fault| Some((fault.case?, fault.process?))).collect();
+    let proven = proven(run);
     let mut blocks: Vec<BTreeMap<u32, Vec<BlockValue>>> =
         vec![BTreeMap::new(); run.header.plan.cases.len()];
     for raw in &run.blocks {
         let Some(clock) = clocks.get(&raw.process) else { continue };
-        if faulted.contains(&(raw.case, raw.process)) {
+        if !proven.contains(&(raw.case, raw.process)) {
             continue;
         }
         if let Some(value) = block_value(&raw.block, clock, raw.at_s) {

@@ -35,6 +35,9 @@ pub enum WriteError {
     /// The file to resume is finished.
     #[error("the run in {0} ended by itself: there is nothing to resume; `pqlab show` prints it")]
     Finished(PathBuf),
+    /// The file to resume is packed: lines cannot be appended to it.
+    #[error("{0} is packed with zstd; unpack it with `zstd -d` and resume that")]
+    Packed(PathBuf),
     /// Packing the finished file failed; the unpacked one stays.
     #[error("cannot pack the run file {path}: {source}; the unpacked file is complete")]
     Pack {
@@ -74,6 +77,9 @@ impl RunWriter {
         let run = Run::read(path)?;
         if run.footer.is_some() {
             return Err(WriteError::Finished(path.to_owned()));
+        }
+        if run.packed {
+            return Err(WriteError::Packed(path.to_owned()));
         }
         let failed = |source| WriteError::Append { path: path.to_owned(), source };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;

@@ -22,7 +22,8 @@
 //! | [`series`], [`trend`], [`steps`] | the parts of `drift`, each usable alone |
 //! | [`normal`] | tails of the normal distribution |
 //!
-//! The formulas are those of pqlab's harness study (`research/harness.md` §5, cited as "§5.x"); the
+//! The formulas and their reasons are in docs/METHODOLOGY.md; "§5.x" counts the sections of the
+//! harness study behind it, which was made before pqlab was written. The
 //! tests hold them to published constants.
 
 pub mod agreement;

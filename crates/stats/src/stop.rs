@@ -2,7 +2,7 @@
 //!
 //! Looking after every process and stopping at the first lucky width makes intervals too narrow, so
 //! the rule looks only at checkpoints that grow geometrically, and refuses to stop between them.
-//! Some of the effect remains: where a 95 % interval taken once covers 96 % and more, one taken at
+//! Some of the effect remains: where a 95 % interval taken once covers 95.5 % and more, one taken at
 //! the stop covered 94.5 % (test below).
 //! It knows no budget: time is the lab's business, which ends a run and says so.
 

@@ -33,20 +33,16 @@ fn run_checks(session: &mut Session, seed: u64, checks: &mut Checks) -> Result<(
     checks.length("secret-key-size", subject.secret_key_length(), keys.secret_key.len());
     transcript.field("pk", &keys.public_key);
     transcript.field("sk", &keys.secret_key);
+    let peer = match session.scheme {
+        Scheme::KeyExchange(_) => session.keygen(&mut Entropy::seeded(derive_seed(seed, 2)))?,
+        _ => keys.clone(),
+    };
     match &mut session.scheme {
         Scheme::Signature(scheme) => {
             signature(scheme.as_mut(), set, &keys, &mut transcript, checks)?
         }
         Scheme::Kem(scheme) => kem(scheme.as_mut(), set, &keys, &mut transcript, checks)?,
-        Scheme::KeyExchange(scheme) => {
-            let mut entropy = Entropy::seeded(derive_seed(seed, 2));
-            let mut peer = KeyPair {
-                public_key: vec![0; set.sizes.public_key.capacity()],
-                secret_key: vec![0; set.sizes.secret_key.capacity()],
-            };
-            scheme.keygen(&mut entropy, &mut peer.public_key, &mut peer.secret_key)?;
-            key_exchange(scheme.as_mut(), set, &keys, &peer, checks)?
-        }
+        Scheme::KeyExchange(scheme) => key_exchange(scheme.as_mut(), set, &keys, &peer, checks)?,
     }
     transcript.check(checks);
     session.key_pairs = vec![keys];

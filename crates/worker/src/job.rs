@@ -184,9 +184,11 @@ impl Job for KeygenJob<'_> {
                 sent == received
             }
             Scheme::KeyExchange(scheme) => {
-                let mut peer = vec![0; sizes.public_key.capacity()];
-                let mut peer_secret = vec![0; sizes.secret_key.capacity()];
-                scheme.keygen(entropy, &mut peer, &mut peer_secret)?;
+                let mut peer = vec![0; self.public_key.len()];
+                let mut peer_secret = vec![0; self.secret_key.len()];
+                let lengths = scheme.keygen(entropy, &mut peer, &mut peer_secret)?;
+                peer.truncate(lengths.public_key);
+                peer_secret.truncate(lengths.secret_key);
                 let mut ours = vec![0; sizes.shared_secret];
                 let mut theirs = vec![0; sizes.shared_secret];
                 scheme.derive(secret_key, &peer, &mut ours)?;

@@ -32,6 +32,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// command line, runs the gate over every subject instead. Called by a worker's `main`.
 pub fn serve(library: Library, subjects: Vec<Subject>) -> ExitCode {
     let self_check = std::env::args().any(|argument| argument == "--self-check");
+    end_with_the_lab();
     let work = move || {
         if self_check {
             return self_check::run(&library, &subjects);
@@ -47,3 +48,15 @@ pub fn serve(library: Library, subjects: Vec<Subject>) -> ExitCode {
         .spawn(move || stack::shifted(work))
         .map_or(ExitCode::FAILURE, |thread| thread.join().unwrap_or(ExitCode::FAILURE))
 }
+
+/// Asks the kernel to end this process when the lab is gone: a library that hangs would otherwise
+/// outlive a killed lab and keep the measuring CPU busy for the next one.
+#[cfg(target_os = "linux")]
+fn end_with_the_lab() {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    // Refused by no kernel we know; without it, only a hung worker outlives a killed lab.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_the_lab() {}

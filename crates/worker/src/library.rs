@@ -64,7 +64,8 @@ pub struct Subject {
     /// The secret key's encoding where it is not the standard's: its words and its length, such
     /// as `("seed", Exactly(64))`.
     pub secret_key_encoding: Option<(&'static str, Length)>,
-    /// Makes the adapter. Called once in a process, before the gate, on the measuring thread.
+    /// Makes the adapter. Called on the measuring thread: once for the
+    /// introduction, once before the gate.
     pub make: Box<dyn Fn() -> Outcome<Scheme> + Send>,
 }
 

@@ -61,9 +61,8 @@ impl<'a, W: Write> Server<'a, W> {
         let id = request.id;
         let answer = match request.ask {
             Ask::Hello(hello) => self.hello(&hello),
-            Ask::Gate(ask) => {
-                self.session(&ask.subject).map(|session| Answer::Gate(gate::run(session, ask.seed)))
-            }
+            Ask::Gate(ask) => session(&mut self.sessions, self.subjects, &ask.subject)
+                .map(|session| Answer::Gate(gate::run(session, ask.seed))),
             Ask::Measure(ask) => self.measure(id, &ask),
         };
         let answer = answer.unwrap_or_else(|failure| Answer::Refused { reason: failure.0 });
@@ -100,71 +99,70 @@ impl<'a, W: Write> Server<'a, W> {
                 cpu_features_seen: self.library.cpu_features_seen.clone(),
             },
             build: build(),
-            subjects: self.subjects.iter().map(describe).collect::<Outcome<_>>()?,
+            subjects: self.subjects.iter().map(describe).collect(),
             clock: report,
         }))
-    }
-
-    fn session(&mut self, id: &str) -> Outcome<&mut Session<'a>> {
-        if !self.sessions.contains_key(id) {
-            let subject = self
-                .subjects
-                .iter()
-                .find(|subject| subject.id() == id)
-                .ok_or_else(|| Failure(format!("this worker has no subject '{id}'")))?;
-            self.sessions.insert(id.to_owned(), Session::open(subject)?);
-        }
-        Ok(self.sessions.get_mut(id).expect("just inserted"))
     }
 
     fn measure(&mut self, id: u64, request: &MeasureRequest) -> Outcome<Answer> {
         let (source, report) =
             self.clock.clone().ok_or_else(|| Failure("measure before hello".to_owned()))?;
-        let session = self.session(&request.subject)?;
+        let session = session(&mut self.sessions, self.subjects, &request.subject)?;
         if !session.gate.as_ref().is_some_and(|gate| gate.passed()) {
             let subject = &request.subject;
             return Err(Failure(format!("'{subject}' has not passed its gate in this process")));
         }
         let varies = session.subject.parameter_set.is_variable_time(request.operation);
-        // The session leaves the map while a job borrows from it.
-        let mut session = self.sessions.remove(&request.subject).expect("opened above");
-        let result = {
-            let mut job = job::make(&mut session, request)?;
-            let output = &mut self.output;
-            let mut emit = |block| {
-                let reply = Reply { id, answer: Answer::Block(block) };
-                output.write_all(pqlab_protocol::encode(&reply).as_bytes())?;
-                output.flush()?;
-                Ok(())
-            };
-            let (noise, counters) = (&self.noise, self.counters.as_mut());
-            match source {
-                Source::Tsc(ticks) => measure::run(
-                    &mut Surroundings { ticks, clock: &report, noise, counters },
-                    job.as_mut(),
-                    request,
-                    varies,
-                    &mut emit,
-                ),
-                Source::Cntvct(ticks) => measure::run(
-                    &mut Surroundings { ticks, clock: &report, noise, counters },
-                    job.as_mut(),
-                    request,
-                    varies,
-                    &mut emit,
-                ),
-                Source::Monotonic(ticks) => measure::run(
-                    &mut Surroundings { ticks, clock: &report, noise, counters },
-                    job.as_mut(),
-                    request,
-                    varies,
-                    &mut emit,
-                ),
-            }
+        let mut job = job::make(session, request)?;
+        let output = &mut self.output;
+        let mut emit = |block| {
+            let reply = Reply { id, answer: Answer::Block(block) };
+            output.write_all(pqlab_protocol::encode(&reply).as_bytes())?;
+            output.flush()?;
+            Ok(())
         };
-        self.sessions.insert(request.subject.clone(), session);
-        result.map(Answer::Measured)
+        let (noise, counters) = (&self.noise, self.counters.as_mut());
+        let measured = match source {
+            Source::Tsc(ticks) => measure::run(
+                &mut Surroundings { ticks, clock: &report, noise, counters },
+                job.as_mut(),
+                request,
+                varies,
+                &mut emit,
+            ),
+            Source::Cntvct(ticks) => measure::run(
+                &mut Surroundings { ticks, clock: &report, noise, counters },
+                job.as_mut(),
+                request,
+                varies,
+                &mut emit,
+            ),
+            Source::Monotonic(ticks) => measure::run(
+                &mut Surroundings { ticks, clock: &report, noise, counters },
+                job.as_mut(),
+                request,
+                varies,
+                &mut emit,
+            ),
+        }?;
+        Ok(Answer::Measured(measured))
     }
+}
+
+/// The session of a subject, opened when it is first asked for.
+fn session<'s, 'a>(
+    sessions: &'s mut HashMap<String, Session<'a>>,
+    subjects: &'a [Subject],
+    id: &str,
+) -> Outcome<&'s mut Session<'a>> {
+    if !sessions.contains_key(id) {
+        let subject = subjects
+            .iter()
+            .find(|subject| subject.id() == id)
+            .ok_or_else(|| Failure(format!("this worker has no subject '{id}'")))?;
+        sessions.insert(id.to_owned(), Session::open(subject)?);
+    }
+    Ok(sessions.get_mut(id).expect("just inserted"))
 }
 
 fn calibration_from(given: &pqlab_protocol::Clock) -> Outcome<Calibration> {
@@ -213,7 +211,7 @@ fn clock_report(clock: &Clock) -> ClockReport {
     }
 }
 
-fn describe(subject: &Subject) -> Outcome<SubjectInfo> {
+fn describe(subject: &Subject) -> SubjectInfo {
     let (path, evidence) = match &subject.code_path {
         CodePath::Called(symbol) => (symbol.to_string(), CodePathEvidence::Called),
         CodePath::Reported(path) => (path.clone(), CodePathEvidence::Reported),
@@ -223,15 +221,16 @@ fn describe(subject: &Subject) -> Outcome<SubjectInfo> {
         Randomness::Given => "given",
         Randomness::Library => "library",
     };
-    Ok(SubjectInfo {
+    SubjectInfo {
         id: subject.id(),
         parameter_set: subject.parameter_set.id(),
         variant: subject.variant.to_owned(),
         code_path: pqlab_protocol::CodePath { path, evidence },
         randomness: randomness.to_owned(),
         secret_key_encoding: subject.secret_key_encoding.map(|(words, _)| words.to_owned()),
-        prepares: (subject.make)()?.prepares().to_vec(),
-    })
+        // A subject that cannot be made is refused when its gate is asked for, and alone.
+        prepares: (subject.make)().map_or(Vec::new(), |scheme| scheme.prepares().to_vec()),
+    }
 }
 
 /// What the build script recorded about the compilers.

@@ -13,8 +13,8 @@ pub(crate) struct KeyPair {
 }
 
 /// Distinct inputs a timed operation cycles through, so that branch predictors cannot learn one of
-/// them by heart (`research: distinct signatures per call so the branchy decoders are not
-/// trained`): enough to defeat that, few enough to prepare quickly.
+/// them by heart (distinct signatures per call so the branchy decoders are not
+/// trained): enough to defeat that, few enough to prepare quickly.
 pub(crate) const INPUTS_WANTED: usize = 8;
 
 /// No further input is prepared after this long: slow key generation must not eat the budget.

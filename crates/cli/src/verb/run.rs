@@ -216,7 +216,7 @@ impl Watcher for Progress<'_> {
             Event::Round { round } => {
                 self.round = *round;
                 if !self.redraw {
-                    eprintln!("round {}", round + 1);
+                    eprintln!("round {}", round.saturating_add(1));
                 }
             }
             Event::Case { case, done, seconds_left } if self.redraw => {
@@ -224,10 +224,11 @@ impl Watcher for Progress<'_> {
                 let line = format!(
                     "{:>3.0} %  round {:<2}  at most {:>3.0} s left  {words}",
                     done * 100.0,
-                    self.round + 1,
+                    self.round.saturating_add(1),
                     seconds_left
                 );
-                eprint!("\r\x1b[2K{}", pqlab_report::text::left(&line, screen::columns() - 1));
+                let columns = screen::columns().saturating_sub(1);
+                eprint!("\r\x1b[2K{}", pqlab_report::text::left(&line, columns));
             }
             Event::Case { .. } => {}
             Event::Fault(fault) => {
