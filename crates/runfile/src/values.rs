@@ -71,7 +71,8 @@ pub fn block_value(block: &Block, clock: &ClockReport, at_s: f64) -> Option<Bloc
             (None, None) => None,
             (switches, migrated) => Some(switches.unwrap_or(0) > 0 || migrated == Some(true)),
         },
-        sampled_s: block.ticks.iter().map(|ticks| *ticks as f64).sum::<f64>() / clock.ticks_per_second,
+        sampled_s: block.ticks.iter().map(|ticks| *ticks as f64).sum::<f64>()
+            / clock.ticks_per_second,
         steal_ns: noise.steal_ns,
     })
 }

@@ -9,7 +9,9 @@ use pqlab_worker::{CodePath, Failure, Outcome, Scheme, Subject};
 /// One line a parameter set and variant: module, its source, its type of an unpacked public key and
 /// of an unpacked key pair.
 macro_rules! adapters {
-    ($($module:ident = $set:ident::$variant:ident, $public:ident, $pair:ident;)*) => {$(
+    ($($(#[$attribute:meta])* $module:ident = $set:ident::$variant:ident,
+        $public:ident, $pair:ident;)*) => {$(
+        $(#[$attribute])*
         mod $module {
             use super::sized;
             use libcrux_ml_kem::$set::$variant::{self as library, unpacked};
@@ -115,30 +117,38 @@ macro_rules! adapters {
 }
 
 adapters! {
+    #[cfg(feature = "tier-default")]
     portable_512 = mlkem512::portable, MlKem512PublicKeyUnpacked, MlKem512KeyPairUnpacked;
     portable_768 = mlkem768::portable, MlKem768PublicKeyUnpacked, MlKem768KeyPairUnpacked;
+    #[cfg(feature = "tier-default")]
     portable_1024 = mlkem1024::portable, MlKem1024PublicKeyUnpacked, MlKem1024KeyPairUnpacked;
 }
 
 #[cfg(target_arch = "x86_64")]
 adapters! {
+    #[cfg(feature = "tier-default")]
     avx2_512 = mlkem512::avx2, MlKem512PublicKeyUnpacked, MlKem512KeyPairUnpacked;
     avx2_768 = mlkem768::avx2, MlKem768PublicKeyUnpacked, MlKem768KeyPairUnpacked;
+    #[cfg(feature = "tier-default")]
     avx2_1024 = mlkem1024::avx2, MlKem1024PublicKeyUnpacked, MlKem1024KeyPairUnpacked;
 }
 
 #[cfg(target_arch = "aarch64")]
 adapters! {
+    #[cfg(feature = "tier-default")]
     neon_512 = mlkem512::neon, MlKem512PublicKeyUnpacked, MlKem512KeyPairUnpacked;
     neon_768 = mlkem768::neon, MlKem768PublicKeyUnpacked, MlKem768KeyPairUnpacked;
+    #[cfg(feature = "tier-default")]
     neon_1024 = mlkem1024::neon, MlKem1024PublicKeyUnpacked, MlKem1024KeyPairUnpacked;
 }
 
 macro_rules! subjects {
-    ($variant:ident: $($set:literal, $module:ident, $path:literal;)*) => {
+    ($variant:ident:
+        $($(#[$attribute:meta])* $set:literal, $module:ident, $path:literal;)*) => {
         /// The subjects of this variant.
         pub fn $variant() -> Vec<Subject> {
             vec![$(
+                $(#[$attribute])*
                 Subject::new($set, stringify!($variant), CodePath::Called($path), || {
                     Ok(Scheme::Kem(Box::new($module::Adapter)))
                 }),
@@ -148,22 +158,28 @@ macro_rules! subjects {
 }
 
 subjects! { portable:
+    #[cfg(feature = "tier-default")]
     "ML-KEM-512", portable_512, "libcrux_ml_kem::mlkem512::portable";
     "ML-KEM-768", portable_768, "libcrux_ml_kem::mlkem768::portable";
+    #[cfg(feature = "tier-default")]
     "ML-KEM-1024", portable_1024, "libcrux_ml_kem::mlkem1024::portable";
 }
 
 #[cfg(target_arch = "x86_64")]
 subjects! { avx2:
+    #[cfg(feature = "tier-default")]
     "ML-KEM-512", avx2_512, "libcrux_ml_kem::mlkem512::avx2";
     "ML-KEM-768", avx2_768, "libcrux_ml_kem::mlkem768::avx2";
+    #[cfg(feature = "tier-default")]
     "ML-KEM-1024", avx2_1024, "libcrux_ml_kem::mlkem1024::avx2";
 }
 
 #[cfg(target_arch = "aarch64")]
 subjects! { neon:
+    #[cfg(feature = "tier-default")]
     "ML-KEM-512", neon_512, "libcrux_ml_kem::mlkem512::neon";
     "ML-KEM-768", neon_768, "libcrux_ml_kem::mlkem768::neon";
+    #[cfg(feature = "tier-default")]
     "ML-KEM-1024", neon_1024, "libcrux_ml_kem::mlkem1024::neon";
 }
 
