@@ -185,7 +185,7 @@ pub struct RunOptions {
     /// Seed of inputs and order
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// File for the raw samples [default: runs/<time>.pqlab.jsonl]
+    /// File for the raw samples [default: runs/TIME.pqlab.jsonl]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
     /// Go on with an interrupted run
