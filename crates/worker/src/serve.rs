@@ -245,3 +245,110 @@ fn build() -> Build {
         flags: env!("PQLAB_FLAGS").to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Entropy, KeyExchange, KeyLengths, Scheme};
+
+    /// Diffie-Hellman in the integers modulo 2^61 - 1: correct, tiny, and of no strength.
+    struct Toy;
+
+    const MODULUS: u128 = (1 << 61) - 1;
+
+    fn power(base: u128, mut exponent: u64) -> u128 {
+        let (mut result, mut square) = (1, base % MODULUS);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                result = result * square % MODULUS;
+            }
+            square = square * square % MODULUS;
+            exponent >>= 1;
+        }
+        result
+    }
+
+    fn number(bytes: &[u8]) -> u128 {
+        u128::from_le_bytes(bytes[..16].try_into().expect("32 bytes"))
+    }
+
+    impl KeyExchange for Toy {
+        fn keygen(
+            &mut self,
+            entropy: &mut Entropy,
+            public_key: &mut [u8],
+            secret_key: &mut [u8],
+        ) -> Outcome<KeyLengths> {
+            secret_key[..8].copy_from_slice(&entropy.array::<8>());
+            let exponent = number(secret_key) as u64;
+            public_key[..16].copy_from_slice(&power(37, exponent).to_le_bytes());
+            Ok(KeyLengths { public_key: 32, secret_key: 32 })
+        }
+
+        fn derive(&mut self, secret: &[u8], peer: &[u8], shared: &mut [u8]) -> Outcome<()> {
+            let result = power(number(peer), number(secret) as u64);
+            shared[..16].copy_from_slice(&result.to_le_bytes());
+            Ok(())
+        }
+    }
+
+    fn converse(requests: &[&str]) -> Vec<Reply> {
+        let library = Library {
+            name: "toy",
+            version: "1".to_owned(),
+            package: "none",
+            licence: "MIT",
+            cpu_features_seen: Vec::new(),
+        };
+        let whole = Subject::new("x25519", "toy", CodePath::Undisclosed, || {
+            Ok(Scheme::KeyExchange(Box::new(Toy)))
+        });
+        let broken = Subject::new("x25519", "broken", CodePath::Undisclosed, || {
+            Err(Failure("no such engine".to_owned()))
+        });
+        let mut output = Vec::new();
+        run(&library, &[whole, broken], requests.join("\n").as_bytes(), &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        text.lines().map(|line| pqlab_protocol::decode(line).unwrap()).collect()
+    }
+
+    const HELLO: &str = r#"{"id":1,"ask":"hello","protocol":1}"#;
+    const GATE: &str = r#"{"id":2,"ask":"gate","subject":"toy/x25519","seed":1}"#;
+
+    fn measure(id: u64, key_form: &str) -> String {
+        format!(
+            r#"{{"id":{id},"ask":"measure","subject":"toy/x25519","operation":"derive",
+            "mode":{{"key_form":"{key_form}","message_bytes":0}},"seed":1,"blocks":1,
+            "block_ns":1000,"warm_up_ns":1000,"max_ns":1000}}"#
+        )
+        .replace('\n', "")
+    }
+
+    #[test]
+    fn nothing_is_timed_before_its_gate() {
+        let replies = converse(&[HELLO, &measure(2, "encoded"), GATE, &measure(3, "encoded")]);
+        assert!(
+            matches!(&replies[1].answer, Answer::Refused { reason } if reason.contains("gate"))
+        );
+        assert!(matches!(&replies[2].answer, Answer::Gate(report) if report.passed()));
+        assert!(matches!(replies[3].answer, Answer::Block(_)), "{:?}", replies[3]);
+        assert!(matches!(replies[4].answer, Answer::Measured(_)));
+    }
+
+    #[test]
+    fn a_refused_measurement_costs_the_subject_nothing() {
+        let replies = converse(&[HELLO, GATE, &measure(3, "prepared"), &measure(4, "encoded")]);
+        assert!(matches!(replies[2].answer, Answer::Refused { .. }));
+        assert!(matches!(replies[3].answer, Answer::Block(_)), "{:?}", replies[3]);
+    }
+
+    #[test]
+    fn a_subject_that_cannot_be_made_is_refused_alone() {
+        let broken = GATE.replace("toy/", "broken/");
+        let replies = converse(&[HELLO, &broken, GATE]);
+        assert!(matches!(&replies[0].answer, Answer::Hello(hello) if hello.subjects.len() == 2));
+        let refused = |reply: &Reply| matches!(&reply.answer, Answer::Refused { reason } if reason.contains("no such engine"));
+        assert!(refused(&replies[1]), "{:?}", replies[1]);
+        assert!(matches!(&replies[2].answer, Answer::Gate(report) if report.passed()));
+    }
+}
