@@ -95,7 +95,8 @@ fn every_subject_of_every_worker_passes_its_gate() {
     }
 }
 
-/// Global function symbols a program defines (`nm`: `T`, `t` and `W` in the second column).
+/// Function symbols a program defines (`nm`: `T`, `t` and `W` in the second column; libraries built
+/// with hidden visibility show as `t`).
 fn functions_in(program: &Path) -> Vec<String> {
     let output = Command::new("nm")
         .args(["--defined-only", "--format=posix"])
@@ -120,19 +121,28 @@ fn functions_in(program: &Path) -> Vec<String> {
 #[ignore = "needs the workers' programs: ./pqlab test"]
 fn every_worker_holds_its_own_librarys_symbols_and_no_other() {
     let manifests = manifests();
-    let programs = programs();
+    let symbols: BTreeMap<String, BTreeSet<String>> = programs()
+        .into_iter()
+        .map(|(worker, program)| (worker, functions_in(&program).into_iter().collect()))
+        .collect();
     let mut seen_any = 0;
     for manifest in &manifests {
-        let symbols = functions_in(&programs[&manifest.library]);
+        let own = &symbols[&manifest.library];
         for other in &manifests {
             for prefix in &other.symbol_prefixes {
-                let found = symbols.iter().find(|symbol| symbol.starts_with(prefix.as_str()));
                 if other.library == manifest.library {
-                    assert!(found.is_some(), "{} has no symbol {prefix}…", manifest.library);
+                    let found = own.iter().any(|symbol| symbol.starts_with(prefix.as_str()));
+                    assert!(found, "{} has no symbol {prefix}…", manifest.library);
                     seen_any += 1;
                 } else if !manifest.symbol_prefixes.contains(prefix) {
+                    // AWS-LC, a descendant of OpenSSL, has static functions named in its style:
+                    // foreign is only what the other program defines too.
+                    let foreign: Vec<_> = own
+                        .intersection(&symbols[&other.library])
+                        .filter(|symbol| symbol.starts_with(prefix.as_str()))
+                        .collect();
                     let library = &manifest.library;
-                    assert_eq!(found, None, "{library} holds a symbol of {}", other.library);
+                    assert!(foreign.is_empty(), "{library} holds {}'s {foreign:?}", other.library);
                 }
             }
         }
