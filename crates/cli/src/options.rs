@@ -176,7 +176,7 @@ pub struct RunOptions {
     /// What to measure.
     #[command(flatten)]
     pub selection: SelectionOptions,
-    /// Seconds to measure [default: 0.75 a row, at least 15]
+    /// Seconds to measure [default: 0.75 a row, at least 60; ends sooner when every row is precise]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Stop a row when its interval is this narrow, in per cent of its figure

@@ -14,11 +14,11 @@ pub const MESSAGE_BYTES: u32 = 32;
 const BLOCK_NS: u64 = 10_000_000;
 
 /// Fewest and most blocks of a case in one process.
-const BLOCKS: std::ops::RangeInclusive<u32> = 2..=20;
+const BLOCKS: std::ops::RangeInclusive<u32> = 2..=10;
 
 /// Seconds of the default budget for each case, and at least in all.
 const BUDGET_S_PER_CASE: f64 = 0.75;
-const SHORTEST_BUDGET_S: f64 = 15.0;
+const SHORTEST_BUDGET_S: f64 = 60.0;
 
 /// Share of the budget meant for the first [`FIRST_CHECKPOINTS`] processes of every case; the rest
 /// is for cases that are not precise by then.
