@@ -1,11 +1,11 @@
 //! `pqlab list`: what exists, what is available here, and why the rest is not.
 
-use super::worker_folder;
+use super::{message_clock, worker_folder};
 use crate::manifest::{self, LAST_TIER, Manifest};
 use crate::options::ListOptions;
 use crate::{exit, screen};
 use pqlab_catalog::{ParameterSet, Selection};
-use pqlab_instrument::clock::{Clock, ClockKind};
+use pqlab_instrument::clock::Clock;
 use pqlab_lab::{Discovery, Limits, discover};
 use pqlab_report::text::{Role, left, width, wrapped};
 use serde::Serialize;
@@ -78,15 +78,7 @@ fn ask_workers(options: &ListOptions) -> anyhow::Result<Discovery> {
         return Ok(Discovery::default());
     }
     let calibration = Clock::calibrate().calibration().clone();
-    let kind = match calibration.kind {
-        ClockKind::Tsc => "tsc",
-        ClockKind::Cntvct => "cntvct",
-        ClockKind::Monotonic => "monotonic",
-    };
-    let clock = pqlab_protocol::Clock {
-        kind: kind.to_owned(),
-        ticks_per_second: calibration.ticks_per_second,
-    };
+    let clock = message_clock(&calibration);
     Ok(discover(&folder, &[], &clock, &Limits::default()))
 }
 

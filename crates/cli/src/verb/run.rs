@@ -1,11 +1,11 @@
 //! `pqlab run`: measure a selection, print its table.
 
-use super::worker_folder;
+use super::{message_clock, worker_folder};
 use crate::exit::{self, Usage};
 use crate::options::RunOptions;
 use crate::screen;
 use anyhow::Context;
-use pqlab_instrument::clock::{Calibration, Clock, ClockKind};
+use pqlab_instrument::clock::{Calibration, Clock};
 use pqlab_instrument::machine::Machine;
 use pqlab_lab::{Discovery, Event, Limits, Outcome, Placement, PlanError, Setting, Watcher};
 use pqlab_report::figures::grouped;
@@ -139,15 +139,6 @@ fn output_path(options: &RunOptions) -> anyhow::Result<PathBuf> {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string().replace(':', "-");
     let here = std::env::current_dir().context("cannot tell the current folder")?;
     Ok(here.join("runs").join(format!("{now}.pqlab.jsonl")))
-}
-
-fn message_clock(calibration: &Calibration) -> pqlab_protocol::Clock {
-    let kind = match calibration.kind {
-        ClockKind::Tsc => "tsc",
-        ClockKind::Cntvct => "cntvct",
-        ClockKind::Monotonic => "monotonic",
-    };
-    pqlab_protocol::Clock { kind: kind.to_owned(), ticks_per_second: calibration.ticks_per_second }
 }
 
 /// A flag that the first Ctrl-C sets; the second ends the program at once, losing nothing that a
