@@ -7,7 +7,7 @@ pub mod run;
 pub mod show;
 
 use anyhow::Context;
-use pqlab_instrument::clock::{Calibration, ClockKind};
+use pqlab_instrument::clock::Calibration;
 use std::path::PathBuf;
 
 /// The folder of the worker programs: as given, else where this program lies.
@@ -29,10 +29,8 @@ fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// A calibration as the protocol tells it to workers.
 fn message_clock(calibration: &Calibration) -> pqlab_protocol::Clock {
-    let kind = match calibration.kind {
-        ClockKind::Tsc => "tsc",
-        ClockKind::Cntvct => "cntvct",
-        ClockKind::Monotonic => "monotonic",
-    };
-    pqlab_protocol::Clock { kind: kind.to_owned(), ticks_per_second: calibration.ticks_per_second }
+    pqlab_protocol::Clock {
+        kind: calibration.kind.name().to_owned(),
+        ticks_per_second: calibration.ticks_per_second,
+    }
 }

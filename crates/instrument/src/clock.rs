@@ -72,6 +72,20 @@ pub enum ClockKind {
     Monotonic,
 }
 
+impl ClockKind {
+    /// Every kind.
+    pub const ALL: [ClockKind; 3] = [ClockKind::Tsc, ClockKind::Cntvct, ClockKind::Monotonic];
+
+    /// The word used in messages and files, the same as its serialised form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ClockKind::Tsc => "tsc",
+            ClockKind::Cntvct => "cntvct",
+            ClockKind::Monotonic => "monotonic",
+        }
+    }
+}
+
 /// A counter that can be read on both sides of a timed call.
 ///
 /// Implementations are zero-sized and their reads are always inlined. The two reads are ordered

@@ -16,4 +16,4 @@ pub use discover::{Discovery, Offer, Unusable, discover, installed};
 pub use placement::Placement;
 pub use plan::{MESSAGE_BYTES, PlanError, cases, default_budget_s, plan};
 pub use process::Limits;
-pub use run::{Event, LabError, Outcome, Setting, Watcher, run};
+pub use run::{Event, Outcome, Setting, Watcher, run};

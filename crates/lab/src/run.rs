@@ -25,17 +25,6 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// The lab itself cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// The run file cannot be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// Every worker became unusable.
-    #[error("no worker could be used: {0}")]
-    NoWorker(String),
-}
-
 /// Something a person watching would like to know.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -95,7 +84,7 @@ pub fn run(
     resumed: Option<&Run>,
     writer: &mut RunWriter,
     watcher: &mut dyn Watcher,
-) -> Result<Outcome, LabError> {
+) -> Result<Outcome, WriteError> {
     let plan = &header.plan;
     let schedule = match resumed {
         Some(run) => Schedule::resume(plan, run),
@@ -207,7 +196,7 @@ impl Sitting<'_> {
         Ok(())
     }
 
-    fn measure(&mut self) -> Result<Outcome, LabError> {
+    fn measure(&mut self) -> Result<Outcome, WriteError> {
         while let Some((round, turns)) = self.schedule.next_round() {
             self.watcher.event(&Event::Round { round });
             for turn in turns {
@@ -223,7 +212,7 @@ impl Sitting<'_> {
 
     /// Measures the cases of one turn, in one process if all goes well, in a fresh one after each
     /// fault.
-    fn take_turn(&mut self, round: u32, turn: Turn) -> Result<TurnEnd, LabError> {
+    fn take_turn(&mut self, round: u32, turn: Turn) -> Result<TurnEnd, WriteError> {
         let mut waiting = turn.cases;
         waiting.reverse();
         for _ in 0..PROCESSES_PER_TURN {
@@ -298,7 +287,7 @@ impl Sitting<'_> {
         bench: &mut Bench,
         worker: &str,
         waiting: &mut Vec<u32>,
-    ) -> Result<Option<TurnEnd>, LabError> {
+    ) -> Result<Option<TurnEnd>, WriteError> {
         while let Some(case) = waiting.pop() {
             if self.schedule.is_given_up(case) {
                 continue;
@@ -356,7 +345,7 @@ impl Sitting<'_> {
         &mut self,
         bench: &mut Bench,
         case: u32,
-    ) -> Result<Result<(), Trouble>, LabError> {
+    ) -> Result<Result<(), Trouble>, WriteError> {
         let planned = &self.header.plan.cases[case as usize];
         if !bench.gated.contains(&planned.subject) {
             if let Err(trouble) = self.gate(bench, case)? {
@@ -378,24 +367,25 @@ impl Sitting<'_> {
         };
         let asked = Instant::now();
         let asked_at_s = self.elapsed_s();
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut figures = Vec::new();
+        let mut arrived = 0;
         let mut written: Result<(), WriteError> = Ok(());
         let (clock, process) = (bench.clock.clone(), bench.process);
         let writer = &mut *self.writer;
         let mut sampled_s = 0.0;
         let mut on_block = |block: Block| {
-            if blocks.len() >= plan.blocks as usize {
+            if arrived >= plan.blocks {
                 return Err(format!("more than the {} blocks it was asked for", plan.blocks));
             }
             let passed_s = asked.elapsed().as_secs_f64();
             sampled_s += check_block(&block, &clock, passed_s - sampled_s)?;
-            let record =
-                RawBlock { case, process, at_s: asked_at_s + passed_s, block: block.clone() };
-            written = writer.append(&Record::Block(record));
+            figures.extend(values::block_value(&block, &clock, asked_at_s));
+            let at_s = asked_at_s + passed_s;
+            written = writer.append(&Record::Block(RawBlock { case, process, at_s, block }));
             if written.is_err() {
                 return Err("the run file cannot be written".to_owned());
             }
-            blocks.push(block);
+            arrived += 1;
             Ok(())
         };
         let setting = self.setting;
@@ -407,13 +397,11 @@ impl Sitting<'_> {
             Ok(_) => return Ok(Err(garbage("it answered a measure request with something else"))),
             Err(trouble) => return Ok(Err(trouble)),
         };
-        if measured.blocks as usize != blocks.len() || blocks.is_empty() {
-            let detail = format!("it sent {} blocks and counts {}", blocks.len(), measured.blocks);
+        if measured.blocks != arrived || arrived == 0 {
+            let detail = format!("it sent {arrived} blocks and counts {}", measured.blocks);
             return Ok(Err(Trouble::Worker(FaultKind::Implausible, detail)));
         }
         self.writer.append(&Record::Measured(MeasuredRecord { case, process, measured }))?;
-        let figures =
-            blocks.iter().filter_map(|b| values::block_value(b, &clock, asked_at_s)).collect();
         if let Some(value) = values::process_value(process, figures) {
             let value = value.probe_steps_per_op.unwrap_or(value.ns_per_op);
             self.schedule.record_value(case, value);
@@ -421,7 +409,7 @@ impl Sitting<'_> {
         Ok(Ok(()))
     }
 
-    fn gate(&mut self, bench: &mut Bench, case: u32) -> Result<Result<(), Trouble>, LabError> {
+    fn gate(&mut self, bench: &mut Bench, case: u32) -> Result<Result<(), Trouble>, WriteError> {
         let planned = &self.header.plan.cases[case as usize];
         let ask = Ask::Gate(GateRequest {
             subject: planned.subject.clone(),

@@ -53,7 +53,7 @@ fn every_worker_is_what_its_manifest_says() {
     let folder = std::env::var("PQLAB_WORKERS").expect("PQLAB_WORKERS names the workers' folder");
     let calibration = Clock::calibrate().calibration().clone();
     let clock = pqlab_protocol::Clock {
-        kind: serde_json::to_value(calibration.kind).unwrap().as_str().unwrap().to_owned(),
+        kind: calibration.kind.name().to_owned(),
         ticks_per_second: calibration.ticks_per_second,
     };
     let discovery = discover(Path::new(&folder), &[], &clock, &Limits::default());

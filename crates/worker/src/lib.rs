@@ -4,6 +4,7 @@
 //! A worker's `main` describes its [`Library`], lists its [`Subject`]s and calls [`serve`]; the
 //! adapters implement [`Signature`], [`Kem`] or [`KeyExchange`]. See docs/WRITING-A-WORKER.md.
 
+mod buffers;
 mod entropy;
 mod gate;
 mod job;
@@ -17,6 +18,7 @@ mod stack;
 
 use std::process::ExitCode;
 
+pub use buffers::Buffers;
 pub use entropy::{Entropy, derive_seed, fill_from_lent};
 pub use library::{CodePath, FirstKat, Library, Randomness, Subject};
 pub use scheme::{

@@ -166,12 +166,10 @@ fn session<'s, 'a>(
 }
 
 fn calibration_from(given: &pqlab_protocol::Clock) -> Outcome<Calibration> {
-    let kind = match given.kind.as_str() {
-        "tsc" => ClockKind::Tsc,
-        "cntvct" => ClockKind::Cntvct,
-        "monotonic" => ClockKind::Monotonic,
-        other => return Err(Failure(format!("there is no clock '{other}'"))),
-    };
+    let kind = ClockKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == given.kind)
+        .ok_or_else(|| Failure(format!("there is no clock '{}'", given.kind)))?;
     Ok(Calibration {
         kind,
         ticks_per_second: given.ticks_per_second,
@@ -196,13 +194,8 @@ fn clock_report(clock: &Clock) -> ClockReport {
     }
     let calibration = clock.calibration();
     let (overhead, further, residual) = overhead_in(clock.source());
-    let kind = match calibration.kind {
-        ClockKind::Tsc => "tsc",
-        ClockKind::Cntvct => "cntvct",
-        ClockKind::Monotonic => "monotonic",
-    };
     ClockReport {
-        kind: kind.to_owned(),
+        kind: calibration.kind.name().to_owned(),
         ticks_per_second: calibration.ticks_per_second,
         overhead_ticks: overhead,
         overhead_ticks_per_further_call: further,

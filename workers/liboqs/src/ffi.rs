@@ -7,11 +7,11 @@
 
 pub mod portable;
 
-use crate::buffers::Buffers;
 use oqs_sys::common::OQS_CPU_EXT;
 use oqs_sys::kem::{OQS_KEM, OQS_KEM_free, OQS_KEM_new};
 use oqs_sys::sig::{OQS_SIG, OQS_SIG_free, OQS_SIG_new};
 use pqlab_catalog::ParameterSet;
+use pqlab_worker::Buffers;
 use pqlab_worker::{Failure, KeyLengths, Outcome};
 use std::ffi::{CStr, CString, c_int};
 use std::ptr::NonNull;

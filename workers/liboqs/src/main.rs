@@ -6,7 +6,6 @@
 //! together one of them silently runs the other's code.
 
 mod adapter;
-mod buffers;
 mod dispatch;
 mod ffi;
 

@@ -5,8 +5,8 @@
 //! ML-DSA the crates declare `…_signature` and `…_verify`, which this PQClean has only as macros of
 //! its header (fixed upstream on 2025-04-07, commit ae29fd8d): calling them fails at link time.
 
-use crate::buffers::Buffers;
 use pqlab_catalog::ParameterSet;
+use pqlab_worker::Buffers;
 use pqlab_worker::{Failure, KeyLengths, Outcome};
 use std::ffi::c_int;
 

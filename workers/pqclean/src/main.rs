@@ -5,7 +5,6 @@
 //! defines the same symbols (`PQCLEAN_*`), and linked together one silently runs the other's code.
 
 mod adapter;
-mod buffers;
 mod ffi;
 mod table;
 

@@ -2,8 +2,8 @@
 //! symbols. Its hashing is still that of liboqs: AVX2 Keccak where the processor has it.
 
 use super::{KemCode, SignatureCode, succeeded};
-use crate::buffers::Buffers;
 use pqlab_catalog::ParameterSet;
+use pqlab_worker::Buffers;
 use pqlab_worker::{KeyLengths, Outcome};
 use std::ffi::c_int;
 

@@ -1,10 +1,11 @@
 //! The lengths that a C function takes on trust, checked before each call.
 //!
-//! Most of these functions are told no lengths: a slice of another length would be read or written
-//! beyond its end.
+//! Most of these functions are told no lengths, and some ignore the length they are told (liboqs'
+//! CROSS reads a whole signature whatever `signature_len` says); a slice of another length would be
+//! read or written beyond its end.
 
+use crate::{Failure, KeyLengths, Outcome};
 use pqlab_catalog::{Length, ParameterSet};
-use pqlab_worker::{Failure, KeyLengths, Outcome};
 
 /// The lengths of one parameter set.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +25,18 @@ impl Buffers {
             output: set.sizes.output,
             shared_secret: set.sizes.shared_secret,
         }
+    }
+
+    /// The library must give the lengths that the buffers have.
+    pub fn expect_lengths(
+        &self,
+        public_key: usize,
+        secret_key: usize,
+        output: usize,
+    ) -> Outcome<()> {
+        exactly("public key of the library", self.public_key, public_key)?;
+        exactly("secret key of the library", self.secret_key, secret_key)?;
+        exactly("output of the library", self.output.capacity(), output)
     }
 
     /// Buffers for a fresh key pair.
